@@ -1,0 +1,291 @@
+"""Everything that can go wrong, as one tree.
+
+    SouvenanceError
+    ├── InputError            the caller sent something that cannot be taken
+    │   ├── EmptyText · TextTooLong · UnusableText · BadValue
+    ├── NotFound              no such thing for this owner (or it is somebody else's: the same answer)
+    ├── Conflict              the world has moved, or has no room
+    │   ├── StaleEdit · KeyTaken · NameTaken · PinRoomFull · TurnBusy · TurnSuperseded · OfferExpired
+    ├── Refused               a rule says no (policy, pinned, credit)
+    │   ├── MemoryIsOff · PinnedMemory
+    ├── PromptTooLarge        what must be sent does not fit the model
+    ├── ModelError            the model did not do its part
+    │   ├── NoModel · UnknownModel · ModelUnreachable · ModelRefused · ModelTimedOut · ModelBroken
+    ├── StoreError            the store did not do its part
+    │   ├── StoreUnavailable · StoreTooNew
+    └── SettingError          the installation is not set up as it says
+        └── PortBusy
+
+Each class is one situation and writes its own message, with the ids and figures needed to act. HTTP statuses live in
+one table in `server/problems.py`.
+"""
+
+from __future__ import annotations
+
+
+class SouvenanceError(Exception):
+    """Something that a caller can be told plainly; `details` are the figures behind the message."""
+
+    code = "error"
+
+    def __init__(self, message: str, **details: object) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = details
+
+
+class InputError(SouvenanceError):
+    """What was sent cannot be taken; `details["field"]` names the field."""
+
+    code = "invalid_input"
+
+
+class EmptyText(InputError):
+    code = "empty_text"
+
+    def __init__(self, field: str) -> None:
+        super().__init__(f"{field} is empty: write at least one visible character.", field=field)
+
+
+class TextTooLong(InputError):
+    code = "text_too_long"
+
+    def __init__(self, field: str, *, size: int, limit: int, unit: str = "characters") -> None:
+        super().__init__(
+            f"{field} has {size} {unit}; the limit is {limit}. Nothing was stored.",
+            field=field,
+            size=size,
+            limit=limit,
+            unit=unit,
+        )
+
+
+class UnusableText(InputError):
+    code = "unusable_text"
+
+    def __init__(self, field: str, *, problem: str) -> None:
+        super().__init__(f"{field} cannot be stored: it holds {problem}.", field=field, problem=problem)
+
+
+class BadValue(InputError):
+    code = "bad_value"
+
+    def __init__(self, field: str, *, value: object, expected: str) -> None:
+        shown = repr(value)
+        shown = shown if len(shown) <= 60 else shown[:57] + "…"
+        super().__init__(f"{field} is {shown}; expected {expected}.", field=field, expected=expected)
+
+
+class NotFound(SouvenanceError):
+    """There is no such thing, or it belongs to somebody else: nobody can tell which."""
+
+    code = "not_found"
+
+    def __init__(self, kind: str, identity: str) -> None:
+        shown = identity if len(identity) <= 60 else identity[:57] + "…"
+        super().__init__(f"There is no {kind} {shown!r}.", kind=kind, id=shown)
+
+
+class Conflict(SouvenanceError):
+    code = "conflict"
+
+
+class StaleEdit(Conflict):
+    """Somebody changed it since it was read: both texts come back, nothing was changed."""
+
+    code = "stale_edit"
+
+    def __init__(self, kind: str, identity: str, *, seen: int, current: int, theirs: str, yours: str) -> None:
+        super().__init__(
+            f"{kind} {identity} is at version {current}, the edit was made on version {seen}. Nothing was changed.",
+            kind=kind,
+            id=identity,
+            seen=seen,
+            current=current,
+            theirs=theirs,
+            yours=yours,
+        )
+
+
+class KeyTaken(Conflict):
+    code = "key_taken"
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"The key {key!r} is already in this bot's memory.", field="key", key=key)
+
+
+class NameTaken(Conflict):
+    code = "name_taken"
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__(f"There is already a {kind} named {name!r}.", field="name", kind=kind, name=name)
+
+
+class PinRoomFull(Conflict):
+    code = "pin_room_full"
+
+    def __init__(self, scope: str, *, pinned: int, limit: int) -> None:
+        super().__init__(
+            f"{pinned} memories of {scope} are pinned; the limit is {limit}. Unpin one first.",
+            scope=scope,
+            pinned=pinned,
+            limit=limit,
+        )
+
+
+class TurnBusy(Conflict):
+    code = "turn_busy"
+
+    def __init__(self, conversation_id: str) -> None:
+        super().__init__(
+            f"A reply is being written in conversation {conversation_id}. Wait for it, or stop it first.",
+            conversation_id=conversation_id,
+        )
+
+
+class TurnSuperseded(Conflict):
+    """Another attempt took over this turn; this one's reply was not stored."""
+
+    code = "turn_superseded"
+
+    def __init__(self, turn_id: str) -> None:
+        super().__init__(f"Turn {turn_id} was answered by another request meanwhile.", turn_id=turn_id)
+
+
+class OfferExpired(Conflict):
+    code = "offer_expired"
+
+    def __init__(self, erasure_id: str) -> None:
+        super().__init__(
+            f"The offer to undo erasure {erasure_id} has ended: what was erased is gone.", erasure_id=erasure_id
+        )
+
+
+class Refused(SouvenanceError):
+    code = "refused"
+
+
+class MemoryIsOff(Refused):
+    code = "memory_is_off"
+
+    def __init__(self, verb: str, reason: str) -> None:
+        super().__init__(f"{verb} is refused here: {reason}.", verb=verb, reason=reason)
+
+
+class PinnedMemory(Refused):
+    code = "pinned_memory"
+
+    def __init__(self, identity: str) -> None:
+        super().__init__(f"{identity} is pinned: only its owner can change it.", id=identity)
+
+
+class PromptTooLarge(SouvenanceError):
+    code = "prompt_too_large"
+
+    def __init__(self, *, needed: int, available: int, context: int) -> None:
+        super().__init__(
+            f"The message and the system prompt take about {needed} tokens; the model has room for {available} "
+            f"(context {context}, less the reply's room). Nothing was stored.",
+            needed=needed,
+            available=available,
+            context=context,
+        )
+
+
+class ModelError(SouvenanceError):
+    code = "model_error"
+
+
+class NoModel(ModelError):
+    code = "no_model"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "No model is configured or running. Start Ollama, LM Studio, llama.cpp or vLLM, or set OPENAI_API_KEY; "
+            "`souvenance doctor` says what was looked for."
+        )
+
+
+class UnknownModel(ModelError):
+    code = "unknown_model"
+
+    def __init__(self, name: str, *, known: tuple[str, ...] = ()) -> None:
+        shown = name if len(name) <= 80 else name[:77] + "…"
+        listed = ", ".join(known[:5]) or "none"
+        super().__init__(f"There is no bot or model named {shown!r}. Known: {listed}.", model=shown)
+
+
+class ModelUnreachable(ModelError):
+    code = "model_unreachable"
+
+    def __init__(self, model: str, *, reason: str) -> None:
+        super().__init__(f"{model} cannot be reached: {reason}.", model=model, reason=reason)
+
+
+class ModelRefused(ModelError):
+    """The upstream answered with an error of its own; `body` is what it said, byte for byte."""
+
+    code = "model_refused"
+
+    def __init__(self, model: str, *, status: int, body: bytes, content_type: str = "application/json") -> None:
+        super().__init__(f"{model} answered with status {status}.", model=model, status=status)
+        self.status = status
+        self.body = body
+        self.content_type = content_type
+
+
+class ModelTimedOut(ModelError):
+    code = "model_timed_out"
+
+    def __init__(self, model: str, *, seconds: float) -> None:
+        super().__init__(f"{model} said nothing for {seconds:g} seconds.", model=model, seconds=seconds)
+
+
+class ModelBroken(ModelError):
+    """The upstream's answer was not what its interface promises, or ended in the middle."""
+
+    code = "model_broken"
+
+    def __init__(self, model: str, *, problem: str) -> None:
+        super().__init__(f"{model} sent {problem}.", model=model, problem=problem)
+
+
+class StoreError(SouvenanceError):
+    code = "store_error"
+
+
+class StoreUnavailable(StoreError):
+    code = "store_unavailable"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The store cannot be used right now: {reason}.", reason=reason)
+
+
+class StoreTooNew(StoreError):
+    code = "store_too_new"
+
+    def __init__(self, place: str, *, found: str, known: str) -> None:
+        super().__init__(
+            f"{place} was written by a newer Souvenance (schema {found}; this one knows {known}). "
+            "Install the newer version; nothing was touched.",
+            found=found,
+            known=known,
+        )
+
+
+class SettingError(SouvenanceError):
+    code = "setting_error"
+
+    def __init__(self, setting: str, *, problem: str, mend: str) -> None:
+        super().__init__(f"Setting {setting}: {problem}. {mend}", setting=setting, problem=problem, mend=mend)
+
+
+class PortBusy(SettingError):
+    code = "port_busy"
+
+    def __init__(self, host: str, port: int) -> None:
+        super().__init__(
+            "port",
+            problem=f"something already listens on {host}:{port}",
+            mend=f"Choose another with --port {port + 1}, or stop the other program",
+        )
