@@ -1,0 +1,213 @@
+"""The journal: operations in the owner's order, and the fold that makes a memory of them (M11).
+
+A memory is the fold, in order, of its operations that are not revoked. Intents that set a text carry all of it, so that
+each can stand alone: when what a later operation was built on is undone, the later one still says what it meant. What a
+person does is never undone (T1), and a pin keeps what it protects (M5), for the same reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import assert_never
+
+from souvenance.domain.ids import MemoryId, MessageId
+from souvenance.domain.memory import Evidence, Memory, MemoryState, Origin, Scope
+
+
+class Actor(StrEnum):
+    """Who decided an operation."""
+
+    PERSON = "person"
+    MODEL = "model"
+    TEXT_CALL = "text_call"
+    EXTRACTION = "extraction"
+    DEEPER = "deeper"
+    IMPORT = "import"
+    SYSTEM = "system"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """What a memory says, complete: every intent that sets a text carries this."""
+
+    text: str
+    key: str | None = None
+    subject: str = ""
+    confidence: float = 1.0
+    origin: Origin = Origin.MANUAL
+    language: str = ""
+    sensitive: bool = False
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Add:
+    """Store it; on a memory that is there: one more source, and for a key the new value."""
+
+    content: Content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """Say this instead."""
+
+    content: Content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pin:
+    """Protect it as it was when it was pinned."""
+
+    content: Content
+
+
+@dataclass(frozen=True, slots=True)
+class Unpin:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """Into another scope of the same owner (M8)."""
+
+    scope: Scope
+
+
+Intent = Add | Update | Pin | Unpin | Archive | Restore | Delete | Move
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One entry of the journal. `causes` are origins of messages: it stands while any of them is held and chosen in any
+    conversation of the owner, or always when it has none. `revoked` is the answer to that, kept beside it."""
+
+    place: int
+    memory_id: MemoryId
+    scope: Scope
+    actor: Actor
+    intent: Intent
+    at: datetime
+    causes: tuple[MessageId, ...] = ()
+    revoked: bool = False
+
+
+def fold(operations: Iterable[Operation]) -> Memory | None:
+    """The memory that the standing operations of one memory make, in their order; None when nothing stands.
+
+    A deleted one comes back with state DELETED, so that its history can be shown.
+    """
+    memory: Memory | None = None
+    for operation in operations:
+        if not operation.revoked:
+            memory = _apply(memory, operation)
+    return memory
+
+
+def _apply(memory: Memory | None, operation: Operation) -> Memory | None:
+    intent = operation.intent
+    match intent:
+        case Add(content=content):
+            return _confirmed(memory, content, operation) if _live(memory) else _made(memory, content, operation)
+        case Update(content=content):
+            return _said_anew(memory, content, operation) if _live(memory) else _made(memory, content, operation)
+        case Pin(content=content):
+            return replace(_said_as_pinned(memory, content, operation), pinned=True)
+    if memory is None:
+        return None
+    match intent:
+        case Unpin():
+            return replace(memory, pinned=False, updated_at=operation.at)
+        case Archive():
+            return replace(memory, archived=True)
+        case Restore():
+            return replace(memory, archived=False, updated_at=operation.at)
+        case Delete():
+            return replace(memory, state=MemoryState.DELETED)
+        case Move(scope=scope):
+            return replace(memory, scope=scope)
+        case _:
+            assert_never(intent)
+
+
+def _live(memory: Memory | None) -> bool:
+    return memory is not None and memory.state is MemoryState.LIVE
+
+
+def _made(before: Memory | None, content: Content, operation: Operation) -> Memory:
+    """A memory from a content alone; one that was deleted keeps its first place."""
+    return Memory(
+        memory_id=operation.memory_id,
+        scope=operation.scope,
+        text=content.text,
+        key=content.key,
+        subject=content.subject,
+        confidence=content.confidence,
+        origin=content.origin,
+        evidence=content.evidence,
+        language=content.language,
+        sensitive=content.sensitive,
+        created_at=operation.at if before is None else before.created_at,
+        updated_at=operation.at,
+        place=operation.place if before is None else before.place,
+    )
+
+
+def _joined(old: tuple[Evidence, ...], new: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+    return old + tuple(e for e in new if e not in old)
+
+
+def _confirmed(memory: Memory | None, content: Content, operation: Operation) -> Memory:
+    assert memory is not None
+    keyed = memory.key is not None
+    return replace(
+        memory,
+        text=content.text if keyed else memory.text,
+        origin=content.origin if keyed or content.confidence > memory.confidence else memory.origin,
+        confidence=max(memory.confidence, content.confidence),
+        evidence=_joined(memory.evidence, content.evidence),
+        archived=False,
+        updated_at=operation.at,
+    )
+
+
+def _said_anew(memory: Memory | None, content: Content, operation: Operation) -> Memory:
+    assert memory is not None
+    return replace(
+        memory,
+        text=content.text,
+        key=content.key,
+        subject=content.subject,
+        confidence=content.confidence,
+        origin=content.origin,
+        language=content.language,
+        sensitive=memory.sensitive or content.sensitive,
+        evidence=_joined(memory.evidence, content.evidence),
+        archived=False,
+        updated_at=operation.at,
+    )
+
+
+def _said_as_pinned(memory: Memory | None, content: Content, operation: Operation) -> Memory:
+    """As pinned: its text is the one that stood when the person pinned it; pinning is no update."""
+    if not _live(memory):
+        return _made(memory, content, operation)
+    assert memory is not None
+    return replace(memory, text=content.text, key=content.key, subject=content.subject)

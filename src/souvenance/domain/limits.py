@@ -1,0 +1,103 @@
+"""Every figure of the specification, once, each with its rule and unit; the reference table is made from here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Any
+
+
+class Level(StrEnum):
+    """How much a conversation keeps word for word, and how much its summary keeps (W1, S13)."""
+
+    KEY_EVENTS = "key_events"
+    BALANCED = "balanced"
+    DETAILED = "detailed"
+
+
+def _figure(default: Any, rule: str, unit: str, says: str) -> Any:
+    return field(default=default, metadata={"rule": rule, "unit": unit, "says": says})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The defaults of SPEC.md; an installation may set others in its settings file."""
+
+    key_events_tokens: int = _figure(6_000, "W1", "tokens", "window at level key_events")
+    key_events_messages: int = _figure(30, "W1", "messages", "window at level key_events")
+    balanced_tokens: int = _figure(10_000, "W1", "tokens", "window at level balanced")
+    balanced_messages: int = _figure(50, "W1", "messages", "window at level balanced")
+    detailed_tokens: int = _figure(16_000, "W1", "tokens", "window at level detailed")
+    detailed_messages: int = _figure(80, "W1", "messages", "window at level detailed")
+    window_share: float = _figure(0.25, "W1", "of the context", "most the window takes of the model's context")
+    lag_share: float = _figure(0.5, "W4", "of the window", "how much the window may hold beyond W1 while it waits")
+    batch_share: float = _figure(0.2, "W6", "of the window", "largest batch by which the window's start moves")
+    batch_messages: int = _figure(10, "W6", "messages", "largest batch by which the window's start moves")
+    rest_share: float = _figure(0.75, "W6", "of the window", "where a compaction stops")
+    unknown_context: int = _figure(8_192, "W7", "tokens", "context assumed of an unknown model")
+    reply_tokens: int = _figure(1_024, "W7", "tokens", "room kept for the reply when the caller names none")
+    room_unpinned: int = _figure(100, "M2", "memories", "unpinned memories of a scope that are not archived")
+    room_pinned: int = _figure(20, "M2", "memories", "pinned memories of a scope")
+    memory_characters: int = _figure(500, "M3", "characters", "a memory's free text")
+    key_characters: int = _figure(128, "M3", "characters", "a key")
+    value_characters: int = _figure(10_000, "M3", "characters", "a key's value")
+    subject_characters: int = _figure(128, "M4", "characters", "whom a memory is about")
+    unpinned_in_prompt: int = _figure(100, "M6", "memories", "unpinned memories sent in a turn")
+    recent_days: int = _figure(7, "M6", "days", "how long a memory is marked recent")
+    confidence_explicit: float = _figure(0.99, "M4", "", "confidence of an explicit request")
+    confidence_implicit: float = _figure(0.93, "M4", "", "confidence of an implicit statement")
+    confidence_model: float = _figure(0.9, "M4", "", "highest confidence of model, text call and deeper pass")
+    confidence_import: float = _figure(0.8, "M4", "", "confidence of an import that gives none")
+    undo_seconds: int = _figure(10, "M14", "seconds", "how long an erasure can be undone")
+    since_then_entries: int = _figure(12, "C6", "entries", "longest list of changes before a new epoch starts")
+    since_then_tokens: int = _figure(600, "C6", "tokens", "longest list of changes before a new epoch starts")
+    message_characters: int = _figure(400_000, "W5", "characters", "a message")
+    name_characters: int = _figure(128, "E1", "characters", "a name of a bot, persona or model")
+    system_prompt_characters: int = _figure(100_000, "E1", "characters", "a bot's system prompt")
+    description_characters: int = _figure(4_000, "E1", "characters", "a persona's description")
+    request_bytes: int = _figure(8_000_000, "I2", "bytes", "a request's body")
+    page_items: int = _figure(50, "P4", "items", "a page, when the caller names no size")
+    page_most: int = _figure(200, "I2", "items", "the largest page")
+    query_hits: int = _figure(10, "Q1", "hits", "hits of a query, when the caller names no number")
+    query_most: int = _figure(100, "Q1", "hits", "most hits of a query")
+    tool_rounds: int = _figure(4, "V1", "rounds", "how often a reply may call memory tools before it must speak")
+    prompt_days: int = _figure(90, "C1", "days", "how long a sent prompt can be read back")
+
+    def window_tokens(self, level: Level) -> int:
+        return {
+            Level.KEY_EVENTS: self.key_events_tokens,
+            Level.BALANCED: self.balanced_tokens,
+            Level.DETAILED: self.detailed_tokens,
+        }[level]
+
+    def window_messages(self, level: Level) -> int:
+        return {
+            Level.KEY_EVENTS: self.key_events_messages,
+            Level.BALANCED: self.balanced_messages,
+            Level.DETAILED: self.detailed_messages,
+        }[level]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One line of the reference table of limits."""
+
+    name: str
+    value: float
+    rule: str
+    unit: str
+    says: str
+
+
+def figures(limits: Limits) -> tuple[Figure, ...]:
+    """Every limit in the order of the class, for the reference page and the API."""
+    return tuple(
+        Figure(
+            name=f.name,
+            value=getattr(limits, f.name),
+            rule=f.metadata["rule"],
+            unit=f.metadata["unit"],
+            says=f.metadata["says"],
+        )
+        for f in fields(limits)
+    )

@@ -1,0 +1,153 @@
+"""Repositories of memories, their journal and the text index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from souvenance.domain.ids import ConversationId, MemoryId, MessageId
+from souvenance.domain.journal import Operation
+from souvenance.domain.memory import Memory, Scope
+from souvenance.domain.recall import Posting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeState:
+    """`version` grows with every write in the scope; `epoch` with each change that must show at once (C6)."""
+
+    version: int = 0
+    epoch: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """Live memories of a scope: pinned, unpinned and not archived by hand, archived by hand."""
+
+    pinned: int
+    unpinned: int
+    archived: int
+
+
+class Shelf(StrEnum):
+    """Which memories a list shows: ACTIVE are those in room, ARCHIVED those by hand or beyond room (M2)."""
+
+    ALL = "all"
+    ACTIVE = "active"
+    ARCHIVED = "archived"
+
+
+class Order(StrEnum):
+    UPDATED = "updated"
+    CREATED = "created"
+    PLACE = "place"
+
+
+class Scopes(Protocol):
+    def lock(self, scope: Scope) -> ScopeState:
+        """Hold the scope against other writers until the commit and count one write; makes its row if need be."""
+        ...
+
+    def start_epoch(self, scope: Scope) -> None:
+        """From now on every conversation that reads this scope begins a new epoch with its next prompt."""
+        ...
+
+    def read(self, scopes: Sequence[Scope]) -> dict[Scope, ScopeState]: ...
+
+
+class Memories(Protocol):
+    """`Memory.version` and `Memory.changed` are set by `save`."""
+
+    def get(self, memory_id: MemoryId) -> Memory:
+        """In any state; NotFound when the owner has no such memory."""
+        ...
+
+    def many(self, memory_ids: Sequence[MemoryId]) -> list[Memory]: ...
+
+    def equal_to(self, scope: Scope, *, text: str, key: str | None) -> Memory | None:
+        """The live memory of the scope with this key, or (key None) with an equal text after folding (M10)."""
+        ...
+
+    def save(self, memory: Memory) -> Memory:
+        """Write the row (new or changed) with the next version and `changed` = the owner's present place; returns it."""
+        ...
+
+    def pinned(self, scope: Scope) -> list[Memory]:
+        """Live pinned ones in the order of their place."""
+        ...
+
+    def newest_unpinned(self, scope: Scope, *, limit: int) -> list[Memory]:
+        """Live, not archived by hand, newest update first, ties by id."""
+        ...
+
+    def by_place(self, scope: Scope) -> list[Memory]:
+        """All live ones in the order in which they were first stored (K2)."""
+        ...
+
+    def changed_since(self, scopes: Sequence[Scope], place: int) -> list[Memory]:
+        """In any state, changed after `place`, in the order of their change."""
+        ...
+
+    def counts(self, scope: Scope) -> Counts: ...
+
+    def room_edge(self, scope: Scope, room: int) -> tuple[datetime, MemoryId] | None:
+        """(updated, id) of the last unpinned one still in room, None while there is room for all (M2)."""
+        ...
+
+    def page(
+        self, *, scopes: Sequence[Scope], shelf: Shelf, room: int, order: Order, after: Memory | None, limit: int
+    ) -> list[Memory]:
+        """Live memories of these scopes: UPDATED and CREATED newest first, PLACE first stored first; after `after`."""
+        ...
+
+
+class Journal(Protocol):
+    def append(self, operation: Operation) -> None:
+        """Write one operation with its causes."""
+        ...
+
+    def of_memory(self, memory_id: MemoryId) -> list[Operation]:
+        """All operations of one memory in order, revoked ones too."""
+        ...
+
+
+class Kind(StrEnum):
+    """What the text index holds."""
+
+    MEMORY = "memory"
+    MESSAGE = "message"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Postings of the query's terms among what may be read, and what BM25 needs beside them. `terms` are the hashes of
+    the query's terms in the query's order."""
+
+    postings: tuple[Posting, ...]
+    terms: tuple[int, ...]
+    items: int
+    mean_length: float
+
+
+class Index(Protocol):
+    """The text index of one owner (HOUSE 11): terms are kept as keyed hashes."""
+
+    def put(self, kind: Kind, item: str, terms: Sequence[str]) -> None:
+        """Index an item by its terms (repeats count); replaces what was there."""
+        ...
+
+    def remove(self, kind: Kind, item: str) -> None: ...
+
+    def find_memories(self, terms: Sequence[str], *, scopes: Sequence[Scope]) -> Found:
+        """Among live memories of these scopes, archived ones too."""
+        ...
+
+    def find_messages(
+        self, terms: Sequence[str], *, conversation_id: ConversationId | None, leave_out: ConversationId | None,
+        leave_out_from: int,
+    ) -> Found:
+        """Among chosen messages of one conversation or all of the owner's that may be found; without those of
+        conversation `leave_out` at position `leave_out_from` and later (its live window)."""
+        ...

@@ -1,0 +1,171 @@
+"""The store: one owner's data, read and written by small synchronous pieces of work in plain sight (HOUSE 5–8).
+
+A `Unit` is bound to one owner when it is made: no repository takes an owner id, so none can be given a wrong one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Protocol, TypeVar
+
+from souvenance.domain.due import Due
+from souvenance.domain.ids import ErasureId, NotificationId, OwnerId
+from souvenance.domain.erasure import Erasure
+from souvenance.domain.notification import Notification
+from souvenance.domain.owner import Owner
+from souvenance.ports.conversations import Bots, Conversations, Levels, Messages, Personas, Turns
+from souvenance.ports.memories import Index, Journal, Memories, Scopes
+from souvenance.ports.prompts import Calibrations, Epochs, Prompts, ShortIds
+
+T = TypeVar("T")
+
+
+class Owners(Protocol):
+    """The unit's own owner row."""
+
+    def get(self) -> Owner:
+        """The owner; NotFound when it does not exist (an unknown account sees nothing)."""
+        ...
+
+    def create(self, owner: Owner) -> None:
+        """Write it, unless it is there already (then nothing changes)."""
+        ...
+
+    def next_place(self) -> int:
+        """The next place in the owner's order, 1 for the first; locks the owner row until the commit."""
+        ...
+
+
+class Notifications(Protocol):
+    def put(self, notification: Notification) -> None: ...
+
+    def page(self, *, before: NotificationId | None, limit: int, unread_only: bool) -> list[Notification]:
+        """Newest first, older than `before`."""
+        ...
+
+    def mark_read(self, notification_id: NotificationId, at: datetime) -> None:
+        """NotFound for an id of nobody's; marking twice keeps the first time."""
+        ...
+
+
+class DueWork(Protocol):
+    """The owner's due work; the claim across owners is the store's (`Store.claim`)."""
+
+    def put(self, due: Due) -> None:
+        """Write it, or keep the row that is there (making it due no later than `due.due_at`); sets its rank."""
+        ...
+
+    def get(self, kind: str, subject: str) -> Due | None: ...
+
+    def finish(self, due: Due) -> bool:
+        """Remove it if its fence is still `due.fence`; False when another worker took it over: do not commit."""
+        ...
+
+    def postpone(self, due: Due, *, until: datetime, reason: str) -> bool:
+        """Back to waiting with one attempt more; False when the fence has moved."""
+        ...
+
+    def park(self, due: Due, *, reason: str) -> bool:
+        """Keep it, visible, until a person restarts it; False when the fence has moved."""
+        ...
+
+    def waiting(self) -> list[Due]: ...
+
+
+class Erasures(Protocol):
+    """M14's offers and tombstones."""
+
+    def begin(self, erasure: Erasure) -> None:
+        """Hide the memories (state ERASING) and keep the offer."""
+        ...
+
+    def get(self, erasure_id: ErasureId) -> Erasure | None: ...
+
+    def undo(self, erasure_id: ErasureId) -> None:
+        """Bring its memories back as they were and drop the offer."""
+        ...
+
+    def ended(self, now: datetime) -> list[Erasure]:
+        """The owner's offers whose time is up at `now`."""
+        ...
+
+    def purge(self, erasure: Erasure, now: datetime) -> None:
+        """Write the tombstones, then remove text, postings, operations, epochs, and blank the prompt parts."""
+        ...
+
+    def has_tombstone(self, scope_key: str, text: str) -> bool:
+        """Whether a person erased a memory of equal text (M10's folding) in this scope."""
+        ...
+
+
+class Unit(Protocol):
+    """One transaction on one owner's data. Holds SQL and pure decisions only; may be run again from the start."""
+
+    @property
+    def owner_id(self) -> OwnerId: ...
+    @property
+    def owners(self) -> Owners: ...
+    @property
+    def bots(self) -> Bots: ...
+    @property
+    def personas(self) -> Personas: ...
+    @property
+    def levels(self) -> Levels: ...
+    @property
+    def conversations(self) -> Conversations: ...
+    @property
+    def turns(self) -> Turns: ...
+    @property
+    def messages(self) -> Messages: ...
+    @property
+    def scopes(self) -> Scopes: ...
+    @property
+    def memories(self) -> Memories: ...
+    @property
+    def journal(self) -> Journal: ...
+    @property
+    def index(self) -> Index: ...
+    @property
+    def epochs(self) -> Epochs: ...
+    @property
+    def short_ids(self) -> ShortIds: ...
+    @property
+    def prompts(self) -> Prompts: ...
+    @property
+    def calibrations(self) -> Calibrations: ...
+    @property
+    def notifications(self) -> Notifications: ...
+    @property
+    def due(self) -> DueWork: ...
+    @property
+    def erasures(self) -> Erasures: ...
+
+    def keyed_hash(self, text: str) -> bytes:
+        """32 bytes, the same for the same text and owner, telling nothing without the owner's secret."""
+        ...
+
+
+class Store(Protocol):
+    """Runs units of work. `label` names the commit for probes, logs and kill tests, e.g. `turn.opened`."""
+
+    async def write(self, owner_id: OwnerId, work: Callable[[Unit], T], *, label: str) -> T:
+        """Run `work` in one transaction and commit it; run it again after a serialization failure or a busy database.
+
+        An error in `work` rolls everything back. Raises StoreUnavailable when the database cannot be used.
+        """
+        ...
+
+    async def read(self, owner_id: OwnerId, work: Callable[[Unit], T], *, label: str) -> T:
+        """Run `work` against one snapshot, in one hop; nothing is written."""
+        ...
+
+    async def claim(self, *, worker: str, now: datetime, lease: timedelta, kinds: Sequence[str]) -> Due | None:
+        """Lease the next piece of due work, fairly across owners and in order within a conversation."""
+        ...
+
+    async def owners_with_ended_offers(self, now: datetime) -> list[OwnerId]:
+        """Owners with erasures to purge (the due work of M14; the second of the claim's statements)."""
+        ...
+
+    async def close(self) -> None: ...
