@@ -1,0 +1,1 @@
+"""The rules of memory as frozen values and pure functions: no await, no clock, no I/O."""

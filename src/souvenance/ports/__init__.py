@@ -1,0 +1,1 @@
+"""What the app asks of the outside: small protocols, owned by their caller."""

@@ -1,0 +1,1 @@
+"""Doubles for tests, shipped for those who build on Souvenance."""
