@@ -80,7 +80,11 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One user message and what answered it. `attempt` fences replies: only the newest attempt may commit."""
+    """One user message and what answered it. `attempt` fences replies: only the newest attempt may commit.
+
+    `request_key` is the caller's idempotency key; `request_hash` the keyed hash of the request's very bytes, and
+    `opened_hash` the chained hash of the history up to and with this user message, both in hex (I3).
+    """
 
     turn_id: TurnId
     conversation_id: ConversationId
@@ -89,6 +93,8 @@ class Turn:
     attempt: int = 1
     request_key: str = ""
     request_hash: str = ""
+    opened_hash: str = ""
+    client: str = ""
     acknowledged: bool = False
     created_at: datetime
 

@@ -94,8 +94,9 @@ class Turns(Protocol):
         """The turn that this idempotency key opened."""
         ...
 
-    def first_unacknowledged(self, client: str, request_hash: str) -> Turn | None:
-        """The newest first turn of a conversation of this key, opened by these very bytes, whose reply never arrived."""
+    def unacknowledged(self, client: str, *, request_hash: str = "", opened_hash: str = "") -> list[Turn]:
+        """At most two turns of this key with this hash (of the request's bytes, or of the history up to its user
+        message), newest first, that are the last of their conversation and whose reply was not acknowledged."""
         ...
 
 

@@ -138,12 +138,14 @@ turns = _table(
     _whole("attempt", 1),
     Column("request_key", LargeBinary, nullable=True),
     _id("request_hash"),
+    _id("opened_hash"),
     _id("client"),
     _flag("acknowledged"),
     _at("created_at"),
     Index("turns_by_position", "owner_id", "conversation_id", "position", unique=True),
     Index("turns_by_request_key", "owner_id", "conversation_id", "request_key", unique=True),
     Index("turns_by_request_hash", "owner_id", "client", "request_hash"),
+    Index("turns_by_opened_hash", "owner_id", "client", "opened_hash"),
 )
 
 messages = _table(
