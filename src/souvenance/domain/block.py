@@ -1,0 +1,85 @@
+r"""Write memories into a prompt so that their text stays text (M12), and the notebook's block (K2).
+
+What `escape` does, all of it undone by `unescape`:
+
+- a backslash is doubled;
+- a line break of any kind and every other control character becomes `\n`, `\r`, `\t`, `\xHH` or `\uHHHH`;
+- `<` becomes `\x3c` where a tag or a chat template's token could begin: before a letter, `_`, `/`, `|`, `!`, `?`
+  (so `3 < 4` and `<3` stay readable);
+- `[` becomes `\x5b` where a template's bracket token could begin: `[INST`, `[/INST`, `[TOOL_CALLS` ...
+
+A key also has its `:` written as `\x3a`, so that the first `: ` of a line ends the key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+OPENING = "<memory>"
+CLOSING = "</memory>"
+
+_UNSAFE = re.compile(
+    r"\\|[\x00-\x1f\x7f-\x9f\u2028\u2029]"
+    r"|<(?=\s*[/|｜!?]|[^\W\d])"
+    r"|\[(?=/?(?:INST|SYS|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT))",
+    re.IGNORECASE,
+)
+_ESCAPE = re.compile(r"\\(?:([\\nrt])|x([0-9a-f]{2})|u([0-9a-f]{4}))")
+_NAMED = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_MEANT = {written[1]: char for char, written in _NAMED.items()}
+_BLOCK = re.compile(f"(?:^|(?<=\n)){OPENING}\n((?:- [^\n]*\n)+){CLOSING}" + r"\Z")
+
+
+def escape(text: str) -> str:
+    """Return `text` as one line that opens and closes nothing; `unescape` gives `text` back."""
+    return _UNSAFE.sub(lambda found: _written(found.group()), text)
+
+
+def escape_key(key: str) -> str:
+    """Return `key` escaped, without any `:`; `unescape` gives `key` back."""
+    return escape(key).replace(":", "\\x3a")
+
+
+def unescape(text: str) -> str:
+    """Return what `escape` or `escape_key` was given; what neither of them writes stays as it is."""
+    return _ESCAPE.sub(_meant, text)
+
+
+def notebook_block(entries: Sequence[tuple[str, str]]) -> str:
+    """Return the block that ends a notebook's system prompt, without a last line break; nothing for no entries (K2)."""
+    if not entries:
+        return ""
+    lines = (f"- {escape_key(key)}: {escape(value)}" for key, value in entries)
+    return "\n".join((OPENING, *lines, CLOSING))
+
+
+def parse_block(text: str) -> tuple[tuple[str, str], ...] | None:
+    """Return the entries of a text that is exactly one `notebook_block`, or None."""
+    before, entries = split_block(text)
+    return entries if entries and not before else None
+
+
+def split_block(prompt: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Split a prompt into what stands before the `notebook_block` that ends it, and that block's entries.
+
+    Without such a block, the prompt comes back whole.
+    """
+    found = _BLOCK.search(prompt)
+    if found is None:
+        return prompt, ()
+    pairs = [line.removeprefix("- ").partition(": ") for line in found.group(1).rstrip("\n").split("\n")]
+    if not all(separator for _, separator, _ in pairs):
+        return prompt, ()
+    return prompt[: found.start()], tuple((unescape(key), unescape(value)) for key, _, value in pairs)
+
+
+def _written(char: str) -> str:
+    if char in _NAMED:
+        return _NAMED[char]
+    return f"\\x{ord(char):02x}" if ord(char) < 0x100 else f"\\u{ord(char):04x}"
+
+
+def _meant(found: re.Match[str]) -> str:
+    named, short, long = found.groups()
+    return _MEANT[named] if named else chr(int(short or long, 16))
