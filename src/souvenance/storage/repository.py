@@ -1,0 +1,45 @@
+"""What every repository is made of: a connection inside a transaction, and the one owner all its statements are bound to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import BindParameter, ColumnElement, Connection, CursorResult, Executable, Row, Table, bindparam
+
+from souvenance.domain.ids import OwnerId
+from souvenance.storage.hashing import Hasher
+from souvenance.storage.schema import WORD
+
+OWNER: BindParameter[str] = bindparam("owner", type_=WORD)
+"""Bound by `Repository` to the unit's owner; statements name it through `owned`."""
+
+
+def owned(table: Table) -> ColumnElement[bool]:
+    """The condition that every select, update and delete starts with (HOUSE 7)."""
+    return table.c.owner_id == OWNER
+
+
+class Repository:
+    """Runs statements bound to one owner. `owner` is taken as a parameter's name: no statement may use it otherwise."""
+
+    __slots__ = ("_connection", "_hash", "_owner_id")
+
+    def __init__(self, connection: Connection, owner_id: OwnerId, hasher: Hasher) -> None:
+        self._connection = connection
+        self._owner_id = owner_id
+        self._hash = hasher
+
+    def _run(self, statement: Executable, **values: object) -> CursorResult[Any]:
+        return self._connection.execute(statement, {"owner": self._owner_id, **values})
+
+    def _rows(self, statement: Executable, **values: object) -> Sequence[Row[Any]]:
+        return self._run(statement, **values).all()
+
+    def _row(self, statement: Executable, **values: object) -> Row[Any] | None:
+        return self._run(statement, **values).one_or_none()
+
+    def _insert(self, statement: Executable, rows: Sequence[Mapping[str, object]]) -> None:
+        """Insert rows of this owner; `owner_id` is added to each."""
+        if rows:
+            self._connection.execute(statement, [{**row, "owner_id": self._owner_id} for row in rows])

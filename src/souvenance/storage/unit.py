@@ -1,0 +1,116 @@
+"""The unit: one transaction on one owner's data, with a repository for each aggregate, made when it is asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TypeVar
+
+from sqlalchemy import Connection
+
+from souvenance.domain.ids import OwnerId
+from souvenance.storage.bots import SqlBots, SqlLevels
+from souvenance.storage.conversations import SqlConversations
+from souvenance.storage.due import SqlDueWork
+from souvenance.storage.epochs import SqlEpochs, SqlShortIds
+from souvenance.storage.erasures import SqlErasures
+from souvenance.storage.hashing import Hasher
+from souvenance.storage.index import SqlIndex
+from souvenance.storage.journal import SqlJournal
+from souvenance.storage.memories import SqlMemories
+from souvenance.storage.messages import SqlMessages
+from souvenance.storage.notifications import SqlNotifications
+from souvenance.storage.owners import SqlOwners
+from souvenance.storage.personas import SqlPersonas
+from souvenance.storage.prompts import SqlCalibrations, SqlPrompts
+from souvenance.storage.repository import Repository
+from souvenance.storage.scopes import SqlScopes
+from souvenance.storage.turns import SqlTurns
+
+R = TypeVar("R", bound=Repository)
+
+
+class SqlUnit:
+    """`ports.store.Unit` on a SQLAlchemy connection whose transaction somebody else begins and ends."""
+
+    def __init__(self, connection: Connection, owner_id: OwnerId) -> None:
+        self.owner_id = owner_id
+        self._connection = connection
+        self._hasher = Hasher(connection, owner_id)
+
+    def keyed_hash(self, text: str) -> bytes:
+        return self._hasher(text)
+
+    def _make(self, kind: type[R]) -> R:
+        return kind(self._connection, self.owner_id, self._hasher)
+
+    @cached_property
+    def owners(self) -> SqlOwners:
+        return self._make(SqlOwners)
+
+    @cached_property
+    def bots(self) -> SqlBots:
+        return self._make(SqlBots)
+
+    @cached_property
+    def levels(self) -> SqlLevels:
+        return self._make(SqlLevels)
+
+    @cached_property
+    def personas(self) -> SqlPersonas:
+        return self._make(SqlPersonas)
+
+    @cached_property
+    def conversations(self) -> SqlConversations:
+        return self._make(SqlConversations)
+
+    @cached_property
+    def turns(self) -> SqlTurns:
+        return self._make(SqlTurns)
+
+    @cached_property
+    def messages(self) -> SqlMessages:
+        return self._make(SqlMessages)
+
+    @cached_property
+    def scopes(self) -> SqlScopes:
+        return self._make(SqlScopes)
+
+    @cached_property
+    def memories(self) -> SqlMemories:
+        return self._make(SqlMemories)
+
+    @cached_property
+    def journal(self) -> SqlJournal:
+        return self._make(SqlJournal)
+
+    @cached_property
+    def index(self) -> SqlIndex:
+        return self._make(SqlIndex)
+
+    @cached_property
+    def epochs(self) -> SqlEpochs:
+        return self._make(SqlEpochs)
+
+    @cached_property
+    def short_ids(self) -> SqlShortIds:
+        return self._make(SqlShortIds)
+
+    @cached_property
+    def prompts(self) -> SqlPrompts:
+        return self._make(SqlPrompts)
+
+    @cached_property
+    def calibrations(self) -> SqlCalibrations:
+        return self._make(SqlCalibrations)
+
+    @cached_property
+    def notifications(self) -> SqlNotifications:
+        return self._make(SqlNotifications)
+
+    @cached_property
+    def due(self) -> SqlDueWork:
+        return self._make(SqlDueWork)
+
+    @cached_property
+    def erasures(self) -> SqlErasures:
+        return self._make(SqlErasures)
