@@ -19,6 +19,7 @@ from sqlalchemy import (
     Text,
     text,
 )
+from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import TypeEngine
 
 from souvenance.storage.columns import Content, ContentBytes, Moment
@@ -49,8 +50,8 @@ def _whole(name: str, default: int = 0, kind: type[TypeEngine[int]] = Integer) -
     return Column(name, kind, nullable=False, default=default)
 
 
-def _table(name: str, *columns: Column[object] | Column[str] | Column[bool] | Column[int] | Index, rowid: bool = False) -> Table:
-    return Table(name, metadata, *columns, sqlite_with_rowid=rowid)
+def _table(name: str, *parts: SchemaItem, rowid: bool = False) -> Table:
+    return Table(name, metadata, *parts, sqlite_with_rowid=rowid)
 
 
 owners = _table(
@@ -136,14 +137,15 @@ turns = _table(
     _whole("position"),
     _id("state"),
     _whole("attempt", 1),
-    Column("request_key", LargeBinary, nullable=True),
+    Column("request_key", Content, nullable=False),
+    Column("request_key_hash", LargeBinary, nullable=True),
     _id("request_hash"),
     _id("opened_hash"),
     _id("client"),
     _flag("acknowledged"),
     _at("created_at"),
     Index("turns_by_position", "owner_id", "conversation_id", "position", unique=True),
-    Index("turns_by_request_key", "owner_id", "conversation_id", "request_key", unique=True),
+    Index("turns_by_request_key", "owner_id", "conversation_id", "request_key_hash", unique=True),
     Index("turns_by_request_hash", "owner_id", "client", "request_hash"),
     Index("turns_by_opened_hash", "owner_id", "client", "opened_hash"),
 )
@@ -193,6 +195,7 @@ memories = _table(
     Column("identity_hash", LargeBinary, nullable=False),
     _flag("pinned"),
     _flag("archived"),
+    _id("standing"),
     Column("confidence", Float, nullable=False),
     _id("origin"),
     Column("evidence", Text, nullable=False, default="[]"),
@@ -212,11 +215,13 @@ memories = _table(
         sqlite_where=text("state = 'live'"),
         postgresql_where=text("state = 'live'"),
     ),
-    Index("memories_by_update", "owner_id", "scope", "state", "pinned", "updated_at", "memory_id"),
+    Index("memories_by_update", "owner_id", "scope", "state", "standing", "updated_at", "memory_id"),
+    Index("memories_by_creation", "owner_id", "scope", "state", "standing", "created_at", "memory_id"),
+    Index("memories_by_place", "owner_id", "scope", "state", "standing", "place"),
     Index("memories_by_change", "owner_id", "scope", "changed"),
-    Index("memories_by_place", "owner_id", "scope", "place"),
 )
-"""`identity_hash`: keyed hash of `key` for a keyed one, of the folded text for the others; one live row for each (M10)."""
+"""`identity_hash`: keyed hash of `key` for a keyed one, of the folded text for the others; one live row for each (M10).
+`standing` says how one counts for room (M2): `pinned`, else `archived` by hand, else `keyed`, else `free`."""
 
 operations = _table(
     "operations",
@@ -283,6 +288,7 @@ short_ids = _table(
 prompt_parts = _table(
     "prompt_parts",
     _owner(),
+    _id("conversation_id", key=True),
     Column("part_id", LargeBinary, primary_key=True),
     _id("memory_id", nullable=True),
     _id("message_id", nullable=True),
@@ -290,7 +296,7 @@ prompt_parts = _table(
     Index("prompt_parts_by_memory", "owner_id", "memory_id"),
     Index("prompt_parts_by_message", "owner_id", "message_id"),
 )
-"""`data` is NULL once it was erased."""
+"""Shared by the prompts of one conversation. `data` is NULL once it was erased."""
 
 prompts = _table(
     "prompts",
@@ -349,9 +355,11 @@ due = _table(
     _whole("fence", kind=BigInteger),
     _whole("attempts"),
     Column("reason", Text, nullable=False, default=""),
+    _flag("again"),
     Index("due_next", "state", "rank", "due_at"),
+    Index("due_in_order", "owner_id", "conversation_id", "state", "due_at"),
 )
-"""`due_next` serves the claim, which alone looks across owners."""
+"""`due_next` serves the claim, which alone looks across owners. `again`: became due anew while it was leased."""
 
 erasures = _table(
     "erasures",
