@@ -8,7 +8,9 @@ ready := $(venv)/.ready
 python := $(venv)/bin/python
 code := $(wildcard src tests bench demo scripts)
 # The seed of the second, random run of the property tests; `make test SEED=123` repeats one.
-SEED ?= $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+ifndef SEED
+SEED := $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+endif
 
 .PHONY: help
 help:
