@@ -1,0 +1,74 @@
+"""The two statements that look across owners: the claim of due work and the offers that have ended (HOUSE 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection, and_, bindparam, exists, or_, select, tuple_, update
+
+from souvenance.domain.due import Due, DueState
+from souvenance.domain.ids import OwnerId
+from souvenance.storage.columns import Moment
+from souvenance.storage.due import due_of
+from souvenance.storage.schema import due, erasures
+
+_NOW = bindparam("now", type_=Moment)
+_other = due.alias("other")
+
+# An older row that is due, or any that is being worked on, holds back the others of its conversation.
+_HELD_BACK = exists().where(
+    _other.c.owner_id == due.c.owner_id,
+    _other.c.conversation_id == due.c.conversation_id,
+    or_(
+        and_(_other.c.state == DueState.LEASED, _other.c.lease_until > _NOW),
+        and_(
+            _other.c.state.in_((DueState.WAITING, DueState.LEASED)),
+            _other.c.due_at <= _NOW,
+            tuple_(_other.c.due_at, _other.c.kind, _other.c.subject) < tuple_(due.c.due_at, due.c.kind, due.c.subject),
+        ),
+    ),
+)
+_CLAIMABLE = or_(
+    and_(due.c.state == DueState.WAITING, due.c.due_at <= _NOW),
+    and_(due.c.state == DueState.LEASED, due.c.lease_until <= _NOW),
+)
+NEXT = (
+    select(due.c.owner_id, due.c.kind, due.c.subject)
+    .where(_CLAIMABLE, due.c.kind.in_(bindparam("kinds", expanding=True)), ~_HELD_BACK)
+    .order_by(due.c.rank, due.c.due_at)
+    .limit(1)
+    .with_for_update(skip_locked=True)
+)
+LEASE = (
+    update(due)
+    .where(
+        due.c.owner_id == bindparam("of_owner"),
+        due.c.kind == bindparam("of_kind"),
+        due.c.subject == bindparam("of_subject"),
+    )
+    .values(state=DueState.LEASED, fence=due.c.fence + 1)
+    .returning(due)
+)
+ENDED = select(erasures.c.owner_id).where(erasures.c.until <= _NOW).distinct()
+
+
+def any_claimable(connection: Connection, *, now: datetime, kinds: Sequence[str]) -> bool:
+    """Whether `claim` would find something; takes no lock."""
+    return connection.execute(NEXT, {"now": now, "kinds": list(kinds)}).first() is not None
+
+
+def claim(
+    connection: Connection, *, worker: str, now: datetime, lease: timedelta, kinds: Sequence[str]
+) -> Due | None:
+    """Lease the next piece: lowest rank first, then what has been due longest; None when nothing is due."""
+    found = connection.execute(NEXT, {"now": now, "kinds": list(kinds)}).one_or_none()
+    if found is None:
+        return None
+    named = {"of_owner": found.owner_id, "of_kind": found.kind, "of_subject": found.subject}
+    leased = connection.execute(LEASE, {**named, "worker": worker, "lease_until": now + lease}).one()
+    return due_of(leased)
+
+
+def owners_with_ended_offers(connection: Connection, now: datetime) -> list[OwnerId]:
+    return [OwnerId(row.owner_id) for row in connection.execute(ENDED, {"now": now})]

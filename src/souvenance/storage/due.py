@@ -1,0 +1,110 @@
+"""One owner's due work: written beside its cause, held by a lease, removed with its result (HOUSE, journey 2)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, bindparam, delete, func, insert, select, update
+
+from souvenance.domain.due import Due, DueState
+from souvenance.domain.ids import ConversationId, OwnerId
+from souvenance.storage.repository import Repository, owned
+from souvenance.storage.schema import due as table
+
+RANKED = 1_000
+"""Where ranks stop growing: whoever has more waiting is last anyway, and counting stays cheap."""
+
+_C = table.c
+_ONE = (owned(table), _C.kind == bindparam("of_kind"), _C.subject == bindparam("of_subject"))
+_HELD = (*_ONE, _C.fence == bindparam("held_fence"))
+_GET = select(table).where(*_ONE)
+_LOCK = _GET.with_for_update()
+_WAITING = select(table).where(owned(table), _C.state == DueState.WAITING)
+_IN_ORDER = _WAITING.order_by(_C.due_at, _C.kind, _C.subject)
+_RANK = select(func.count()).select_from(_WAITING.with_only_columns(_C.kind).limit(RANKED).subquery())
+_UPDATE = update(table).where(*_ONE)
+_REMOVE = delete(table).where(*_HELD, ~_C.again)
+_SET_ANEW = update(table).where(*_HELD)
+_POSTPONE = _SET_ANEW.values(attempts=_C.attempts + 1)
+
+_FREE = {"lease_until": None, "worker": None, "again": False}
+
+
+class SqlDueWork(Repository):
+    """`ports.store.DueWork`. What becomes due again while a worker has it is not lost: `finish` then leaves it waiting."""
+
+    __slots__ = ()
+
+    def put(self, due: Due) -> None:
+        there = self._row(_LOCK, **_named(due))
+        if there is None:
+            self._insert(insert(table), [{**_values(due), "rank": self._rank()}])
+            return
+        leased = there.state == DueState.LEASED
+        first_cause = leased and not there.again
+        due_at = due.due_at if first_cause else min(due.due_at, there.due_at)
+        self._run(_UPDATE, **_named(due), due_at=due_at, again=leased)
+
+    def get(self, kind: str, subject: str) -> Due | None:
+        row = self._row(_GET, of_kind=kind, of_subject=subject)
+        return None if row is None else due_of(row)
+
+    def finish(self, due: Due) -> bool:
+        if self._run(_REMOVE, **_held(due)).rowcount:
+            return True
+        anew = {"state": DueState.WAITING, "attempts": 0, "reason": "", "rank": self._rank(), **_FREE}
+        return self._run(_SET_ANEW, **_held(due), **anew).rowcount > 0
+
+    def postpone(self, due: Due, *, until: datetime, reason: str) -> bool:
+        later = {"state": DueState.WAITING, "due_at": until, "reason": reason, "rank": self._rank(), **_FREE}
+        return self._run(_POSTPONE, **_held(due), **later).rowcount > 0
+
+    def park(self, due: Due, *, reason: str) -> bool:
+        return self._run(_SET_ANEW, **_held(due), state=DueState.PARKED, reason=reason, **_FREE).rowcount > 0
+
+    def waiting(self) -> list[Due]:
+        return [due_of(row) for row in self._rows(_IN_ORDER)]
+
+    def _rank(self) -> int:
+        rank: int = self._run(_RANK).scalar_one()
+        return rank
+
+
+def _named(due: Due) -> dict[str, object]:
+    return {"of_kind": due.kind, "of_subject": due.subject}
+
+
+def _held(due: Due) -> dict[str, object]:
+    return {**_named(due), "held_fence": due.fence}
+
+
+def _values(due: Due) -> dict[str, object]:
+    return {
+        "kind": due.kind,
+        "subject": due.subject,
+        "conversation_id": due.conversation_id,
+        "due_at": due.due_at,
+        "state": due.state,
+        "lease_until": due.lease_until,
+        "fence": due.fence,
+        "attempts": due.attempts,
+        "reason": due.reason,
+        "again": False,
+    }
+
+
+def due_of(row: Row[Any]) -> Due:
+    return Due(
+        owner_id=OwnerId(row.owner_id),
+        kind=row.kind,
+        subject=row.subject,
+        conversation_id=None if row.conversation_id is None else ConversationId(row.conversation_id),
+        due_at=row.due_at,
+        rank=row.rank,
+        state=DueState(row.state),
+        lease_until=row.lease_until,
+        fence=row.fence,
+        attempts=row.attempts,
+        reason=row.reason,
+    )
