@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -117,7 +117,7 @@ def test_with_turns_smaller_than_a_batch_the_start_moves_once_a_batch(messages: 
     for newest in range(200):
         line = [TurnSize(position=p, messages=messages, tokens=tokens) for p in range(starts[-1], newest + 1)]
         starts.append(advance(line, window, LIMITS, most_tokens=1_000_000).start)
-    steps = [after - before for before, after in zip(starts, starts[1:], strict=False) if after > before]
+    steps = [after - before for before, after in pairwise(starts) if after > before]
     assert steps, "200 turns fill every level's window"
     assert set(steps) == {batch_bounds(window, LIMITS).messages // messages}
 

@@ -48,7 +48,8 @@ def bounds(level: Level, limits: Limits, context: int) -> Bounds:
 
 def batch_bounds(window: Bounds, limits: Limits) -> Bounds:
     """W6: the largest batch. Where messages and tokens differ the smaller batch holds, so a step is never more than a
-    fifth of the window by either measure; only a single turn may be larger than a batch."""
+    fifth of the window by either measure; only a single turn may be larger than a batch.
+    """
     return Bounds(
         tokens=int(window.tokens * limits.batch_share),
         messages=min(int(window.messages * limits.batch_share), limits.batch_messages),
