@@ -1,0 +1,21 @@
+"""What an installation may set: read once from a file, the environment and flags; the later of them wins."""
+
+from __future__ import annotations
+
+from souvenance.settings.fields import SettingLine, Settings, setting_lines
+from souvenance.settings.sources import CONFIG_VARIABLE, FILE_NAME, default_folder, read_settings
+from souvenance.settings.values import DatabaseUrl, Secret, UpstreamSettings, refuse_unknown
+
+__all__ = [
+    "CONFIG_VARIABLE",
+    "FILE_NAME",
+    "DatabaseUrl",
+    "Secret",
+    "SettingLine",
+    "Settings",
+    "UpstreamSettings",
+    "default_folder",
+    "read_settings",
+    "refuse_unknown",
+    "setting_lines",
+]

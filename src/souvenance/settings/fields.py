@@ -1,0 +1,84 @@
+"""Every setting: its name, its kind, its default and what it says; the reference page is made from here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from souvenance.settings import values
+from souvenance.settings.values import DatabaseUrl, Reader, UpstreamSettings
+
+PREFIX = "SOUVENANCE_"
+TABLES = ("upstreams", "limits")
+"""Settings that are tables: the sources' tables are joined name by name."""
+
+
+def _setting(read: Reader, default: object, says: str) -> Any:
+    return field(default=default, metadata={"read": read, "says": says})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that an installation may set, checked. `file` is the settings file that was read, if any."""
+
+    folder: Path = field(
+        metadata={"read": values.folder, "says": "data folder: the SQLite store and the settings file"}
+    )
+    database_url: DatabaseUrl | None = field(
+        default=None,
+        metadata={"read": values.database_url, "says": "PostgreSQL to use instead of SQLite in the folder"},
+    )
+    host: str = _setting(values.text, "127.0.0.1", "address on which `serve` listens")
+    port: int = _setting(values.whole(1, 65_535, "7411"), 7411, "port on which `serve` listens")
+    allow_public_without_login: bool = _setting(
+        values.switch, False, "listen on an address that others can reach, unguarded"
+    )
+    model: str | None = _setting(values.text, None, "model that answers when neither bot nor caller names one")
+    upstreams: Mapping[str, UpstreamSettings] = field(
+        default_factory=dict,
+        metadata={
+            "read": values.upstreams,
+            "says": "OpenAI-compatible upstreams by name: base_url, api_key or api_key_env, …",
+        },
+    )
+    detect_local: bool = _setting(values.switch, True, "look for Ollama, LM Studio, llama.cpp and vLLM on this machine")
+    local_ports: tuple[int, ...] | None = _setting(values.ports, None, "ports to look on instead of their usual ones")
+    model_timeout: float = _setting(values.number, 60.0, "seconds of silence after which a model is given up")
+    limits: Mapping[str, float] = field(
+        default_factory=dict, metadata={"read": values.limits, "says": "figures of the table of limits, by name"}
+    )
+    time_zone: str = _setting(
+        values.time_zone, "UTC", "IANA time zone of new conversations; the machine's own when not set"
+    )
+    log_level: str = _setting(values.log_level, "info", "debug, info, warning or error")
+    file: Path | None = None
+
+
+READERS: Mapping[str, Reader] = {f.name: f.metadata["read"] for f in fields(Settings) if "read" in f.metadata}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingLine:
+    """One line of the reference page of settings."""
+
+    name: str
+    variable: str
+    default: str
+    says: str
+
+
+def setting_lines() -> tuple[SettingLine, ...]:
+    """Every setting in the order of the class, for the reference page."""
+    shown = Settings(folder=Path())
+    return tuple(
+        SettingLine(
+            name=f.name,
+            variable=PREFIX + f.name.upper() + ("_…" if f.name in TABLES else ""),
+            default="" if f.name == "folder" or f.name in TABLES else str(getattr(shown, f.name) or ""),
+            says=f.metadata["says"],
+        )
+        for f in fields(Settings)
+        if "says" in f.metadata
+    )
