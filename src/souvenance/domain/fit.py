@@ -39,7 +39,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fitted:
-    """`kept` in the order given, `left_out` in the order of giving way; `tokens` are all that is sent, fixed parts too."""
+    """`kept` in the order given, `left_out` in the order of giving way; `tokens` is all that is sent, `fixed` too."""
 
     kept: tuple[Item, ...]
     left_out: tuple[LeftOut, ...]
