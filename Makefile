@@ -79,5 +79,5 @@ lock: $(ready) ## Make requirements.lock anew from pyproject.toml
 
 .PHONY: clean
 clean: ## Remove everything that can be made again, the virtual environment too
-	rm -rf $(venv) dist build .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(venv) .venv-unfinished dist build .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
