@@ -16,12 +16,12 @@ from souvenance.errors import NameTaken, NotFound, StaleEdit
 from souvenance.storage.repository import Repository, owned
 from souvenance.storage.schema import bots, levels
 
-_ID = bots.c.bot_id
-_GET = select(bots).where(owned(bots), _ID == bindparam("id"))
-_FIND = select(bots).where(owned(bots), bots.c.name_hash == bindparam("hash"))
-_PAGE = select(bots).where(owned(bots), _ID > bindparam("after")).order_by(_ID).limit(bindparam("limit"))
+_C = bots.c
+_GET = select(bots).where(owned(bots), _C.bot_id == bindparam("id"))
+_FIND = select(bots).where(owned(bots), _C.name_hash == bindparam("hash"))
+_PAGE = select(bots).where(owned(bots), _C.bot_id > bindparam("after")).order_by(_C.bot_id).limit(bindparam("limit"))
 _PUT = insert(bots)
-_SAVE = update(bots).where(owned(bots), _ID == bindparam("id"), bots.c.version == bindparam("seen"))
+_SAVE = update(bots).where(owned(bots), _C.bot_id == bindparam("id"), _C.version == bindparam("seen"))
 
 _LEVEL = select(levels.c.level).where(owned(levels), levels.c.bot_id == bindparam("of"))
 _DROP_LEVEL = delete(levels).where(owned(levels), levels.c.bot_id == bindparam("of"))

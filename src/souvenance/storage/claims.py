@@ -58,9 +58,7 @@ def any_claimable(connection: Connection, *, now: datetime, kinds: Sequence[str]
     return connection.execute(NEXT, {"now": now, "kinds": list(kinds)}).first() is not None
 
 
-def claim(
-    connection: Connection, *, worker: str, now: datetime, lease: timedelta, kinds: Sequence[str]
-) -> Due | None:
+def claim(connection: Connection, *, worker: str, now: datetime, lease: timedelta, kinds: Sequence[str]) -> Due | None:
     """Lease the next piece: lowest rank first, then what has been due longest; None when nothing is due."""
     found = connection.execute(NEXT, {"now": now, "kinds": list(kinds)}).one_or_none()
     if found is None:

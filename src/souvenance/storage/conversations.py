@@ -25,9 +25,7 @@ _BY_HISTORY = (
     .order_by(_C.conversation_id.desc())
     .limit(2)
 )
-_ALL = (
-    select(conversations).where(owned(conversations)).order_by(_C.conversation_id.desc()).limit(bindparam("limit"))
-)
+_ALL = select(conversations).where(owned(conversations)).order_by(_C.conversation_id.desc()).limit(bindparam("limit"))
 _OLDER = _C.conversation_id < bindparam("before")
 _OF_BOT = _C.bot_id == bindparam("bot")
 _PAGES = {

@@ -32,7 +32,7 @@ _FREE = {"lease_until": None, "worker": None, "again": False}
 
 
 class SqlDueWork(Repository):
-    """`ports.store.DueWork`. What becomes due again while a worker has it is not lost: `finish` then leaves it waiting."""
+    """`ports.store.DueWork`; what becomes due again while a worker has it stays: `finish` then leaves it waiting."""
 
     __slots__ = ()
 

@@ -14,8 +14,10 @@ _SECRET = select(owners.c.secret).where(owners.c.owner_id == bindparam("owner"))
 
 
 class Hasher:
-    """Hashes under the owner's secret, which is read at first use. `purpose` (at most 16 ASCII characters) keeps hashes
-    of equal text in different columns apart."""
+    """Hashes under the owner's secret, which is read at first use.
+
+    `purpose` (at most 16 ASCII characters) keeps hashes of equal text in different columns apart.
+    """
 
     __slots__ = ("_connection", "_owner_id", "_secret")
 
@@ -26,15 +28,14 @@ class Hasher:
 
     def __call__(self, text: str, purpose: str = "") -> bytes:
         """32 bytes. Raises NotFound when the owner does not exist."""
-        return self._digest(text, purpose, 32)
+        return self.of_bytes(_encoded(text), purpose, size=32)
 
     def number(self, text: str, purpose: str = "") -> int:
         """A signed 64-bit number, for columns that are searched a great deal."""
-        return int.from_bytes(self._digest(text, purpose, 8), "big", signed=True)
+        return int.from_bytes(self.of_bytes(_encoded(text), purpose, size=8), "big", signed=True)
 
-    def _digest(self, text: str, purpose: str, size: int) -> bytes:
-        # A lone surrogate cannot be stored, but may be asked for: it then finds nothing.
-        data = text.encode("utf-8", "surrogatepass")
+    def of_bytes(self, data: bytes, purpose: str, *, size: int) -> bytes:
+        """`size` bytes, for content that is bytes already."""
         return blake2b(data, digest_size=size, key=self._key(), person=purpose.encode("ascii")).digest()
 
     def _key(self) -> bytes:
@@ -44,3 +45,8 @@ class Hasher:
                 raise NotFound("owner", self._owner_id)
             self._secret = blake2b(secret, digest_size=64).digest()
         return self._secret
+
+
+def _encoded(text: str) -> bytes:
+    # A lone surrogate cannot be stored, but may be asked for: it then finds nothing.
+    return text.encode("utf-8", "surrogatepass")

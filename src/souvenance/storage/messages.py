@@ -75,9 +75,7 @@ class SqlMessages(Repository):
     def of_turn(self, turn_id: TurnId) -> list[Message]:
         return [_message(row) for row in self._rows(_OF_TURN, turn=turn_id)]
 
-    def page(
-        self, conversation_id: ConversationId, *, before: tuple[int, int] | None, limit: int
-    ) -> list[Message]:
+    def page(self, conversation_id: ConversationId, *, before: tuple[int, int] | None, limit: int) -> list[Message]:
         if before is None:
             rows = self._rows(NEWEST, conversation=conversation_id, limit=limit)
         else:

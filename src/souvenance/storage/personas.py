@@ -12,11 +12,16 @@ from souvenance.errors import NotFound, StaleEdit
 from souvenance.storage.repository import Repository, owned
 from souvenance.storage.schema import personas
 
-_ID = personas.c.persona_id
-_GET = select(personas).where(owned(personas), _ID == bindparam("id"))
-_PAGE = select(personas).where(owned(personas), _ID > bindparam("after")).order_by(_ID).limit(bindparam("limit"))
-_SAVE = update(personas).where(owned(personas), _ID == bindparam("id"), personas.c.version == bindparam("seen"))
-_DELETE = delete(personas).where(owned(personas), _ID == bindparam("id"))
+_C = personas.c
+_GET = select(personas).where(owned(personas), _C.persona_id == bindparam("id"))
+_PAGE = (
+    select(personas)
+    .where(owned(personas), _C.persona_id > bindparam("after"))
+    .order_by(_C.persona_id)
+    .limit(bindparam("limit"))
+)
+_SAVE = update(personas).where(owned(personas), _C.persona_id == bindparam("id"), _C.version == bindparam("seen"))
+_DELETE = delete(personas).where(owned(personas), _C.persona_id == bindparam("id"))
 
 
 class SqlPersonas(Repository):

@@ -1,4 +1,4 @@
-"""What every repository is made of: a connection inside a transaction, and the one owner all its statements are bound to."""
+"""What every repository is made of: a connection in a transaction, and the one owner its statements are bound to."""
 
 from __future__ import annotations
 

@@ -1,0 +1,178 @@
+"""The store on PostgreSQL: any number of processes on one database (Z2, HOUSE 8).
+
+Writes run at READ COMMITTED and hold the rows they build on (owner, scope, conversation: `FOR UPDATE`); reads at
+REPEATABLE READ, READ ONLY, so that one unit sees one snapshot.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Sequence
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from souvenance.domain.due import Due
+from souvenance.domain.ids import OwnerId
+from souvenance.errors import StoreUnavailable
+from souvenance.ports.store import Unit
+from souvenance.storage import claims, faults, migrate
+from souvenance.storage.faults import Fault
+from souvenance.storage.unit import SqlUnit
+
+T = TypeVar("T")
+
+POOL = 10
+POOL_SECONDS = 10
+_SERVER_SETTINGS = {
+    "application_name": "souvenance",
+    "statement_timeout": "30s",
+    "lock_timeout": "10s",
+    "idle_in_transaction_session_timeout": "60s",
+    "jit": "off",
+}
+
+_log = logging.getLogger(__name__)
+
+
+class PostgresStore:
+    """`ports.store.Store` on one database.
+
+    A transaction once begun is carried to its end even when its caller is cancelled: it commits whole or not at all,
+    and no connection is left in the middle of one.
+    """
+
+    def __init__(self, engine: AsyncEngine, *, probe: Callable[[str], None] | None) -> None:
+        self.engine = engine
+        self._reads = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        self._probe = probe or _nothing
+        self._running: set[asyncio.Task[Any]] = set()
+        self._closed = False
+
+    @classmethod
+    async def open(
+        cls,
+        url: str,
+        *,
+        probe: Callable[[str], None] | None = None,
+        migrations: migrate.Migrations = migrate.CURRENT,
+    ) -> PostgresStore:
+        """Open a database, `postgresql+asyncpg://…`, brought to the newest revision.
+
+        `probe` is told `<label>:before` and `<label>:after` each commit. Raises StoreTooNew or StoreUnavailable.
+        """
+        engine = make_engine(url)
+        try:
+            await migrate.prepare_postgres(engine, migrations)
+        except (DBAPIError, PoolTimeoutError, OSError) as error:
+            await engine.dispose()
+            raise StoreUnavailable(faults.reason(error)) from error
+        except BaseException:
+            await engine.dispose()
+            raise
+        return cls(engine, probe=probe)
+
+    async def write(self, owner_id: OwnerId, work: Callable[[Unit], T], *, label: str) -> T:
+        def transact(connection: Connection) -> T:
+            return self._transact(connection, lambda: work(SqlUnit(connection, owner_id)), label)
+
+        return await self._to_its_end(_persistently(self.engine, transact), label)
+
+    async def read(self, owner_id: OwnerId, work: Callable[[Unit], T], *, label: str) -> T:
+        def look(connection: Connection) -> T:
+            with connection.begin():
+                return work(SqlUnit(connection, owner_id))
+
+        return await self._to_its_end(_persistently(self._reads, look), label)
+
+    async def claim(self, *, worker: str, now: datetime, lease: timedelta, kinds: Sequence[str]) -> Due | None:
+        def transact(connection: Connection) -> Due | None:
+            with connection.begin():
+                return claims.claim(connection, worker=worker, now=now, lease=lease, kinds=kinds)
+
+        return await self._to_its_end(_persistently(self.engine, transact), "due.claimed")
+
+    async def owners_with_ended_offers(self, now: datetime) -> list[OwnerId]:
+        def look(connection: Connection) -> list[OwnerId]:
+            with connection.begin():
+                return claims.owners_with_ended_offers(connection, now)
+
+        return await self._to_its_end(_persistently(self._reads, look), "erasure.ended")
+
+    async def close(self) -> None:
+        self._closed = True
+        await asyncio.gather(*self._running, return_exceptions=True)
+        await self.engine.dispose()
+
+    def _transact(self, connection: Connection, work: Callable[[], T], label: str) -> T:
+        with connection.begin() as transaction:
+            result = work()
+            self._probe(f"{label}:before")
+            try:
+                transaction.commit()
+            except DBAPIError as error:
+                if faults.of_postgres(error) is Fault.LOST:
+                    raise StoreUnavailable("the connection broke during a commit, which may have succeeded") from error
+                raise
+        self._probe(f"{label}:after")
+        return result
+
+    async def _to_its_end(self, work: Coroutine[Any, Any, T], label: str) -> T:
+        if self._closed:
+            work.close()
+            raise StoreUnavailable("it is closed")
+        task = asyncio.create_task(work, name=label)
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+        return await asyncio.shield(task)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._running.discard(task)
+        # Asked for, so that a failure whose caller was cancelled is not reported as never retrieved.
+        if not task.cancelled() and task.exception() is not None:
+            _log.debug("transaction_failed", extra={"label": task.get_name()})
+
+
+def make_engine(url: str) -> AsyncEngine:
+    return create_async_engine(
+        url,
+        isolation_level="READ COMMITTED",
+        pool_size=POOL,
+        max_overflow=POOL,
+        pool_timeout=POOL_SECONDS,
+        connect_args={"timeout": POOL_SECONDS, "server_settings": _SERVER_SETTINGS},
+    )
+
+
+def _nothing(_: str) -> None:
+    return
+
+
+async def _persistently(engine: AsyncEngine, transact: Callable[[Connection], T]) -> T:
+    """Run `transact`; again, a few times, when others were in the way; once again when the connection was lost."""
+    tries, lost = 0, 0
+    while True:
+        tries += 1
+        try:
+            async with engine.connect() as connection:
+                return await connection.run_sync(transact)
+        except DBAPIError as error:
+            fault = faults.of_postgres(error)
+            if fault is Fault.OURS or (fault is Fault.AGAIN and tries == faults.TRIES and _is_ours(error)):
+                raise
+            lost += fault is Fault.LOST
+            if fault is Fault.UNAVAILABLE or lost > 1 or tries == faults.TRIES:
+                raise StoreUnavailable(faults.reason(error)) from error
+        except (PoolTimeoutError, OSError) as error:
+            raise StoreUnavailable(faults.reason(error)) from error
+        await asyncio.sleep(faults.pause(tries))
+
+
+def _is_ours(error: DBAPIError) -> bool:
+    """A unique violation that comes back every time is no race: the work itself writes something twice."""
+    return getattr(error.orig, "sqlstate", None) == "23505"

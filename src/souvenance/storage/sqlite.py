@@ -1,0 +1,192 @@
+"""The store on SQLite: one file, one writer at a time, readers beside it (Z1, HOUSE 8)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy import Connection, Engine, NullPool, create_engine, event
+from sqlalchemy.exc import DBAPIError
+
+from souvenance.domain.due import Due
+from souvenance.domain.ids import OwnerId
+from souvenance.errors import StoreUnavailable
+from souvenance.ports.store import Unit
+from souvenance.storage import claims, faults, migrate
+from souvenance.storage.faults import Fault
+from souvenance.storage.lanes import Lane
+from souvenance.storage.unit import SqlUnit
+
+T = TypeVar("T")
+
+FILE = "souvenance.db"
+BUSY_SECONDS = 5.0
+READERS = 3
+
+_PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA secure_delete = ON",
+)
+
+
+class SqliteStore:
+    """`ports.store.Store` on one file; several processes may use it at the same time.
+
+    A write whose caller is cancelled is either committed whole or not begun (see `Lane`).
+    """
+
+    def __init__(self, engine: Engine, *, probe: Callable[[str], None] | None) -> None:
+        self.engine = engine
+        self._probe = probe or _nothing
+        self._writer = Lane(lambda: _connection(engine, writes=True), threads=1, name="souvenance-writer")
+        self._readers = Lane(lambda: _connection(engine, writes=False), threads=READERS, name="souvenance-reader")
+
+    @classmethod
+    async def open(
+        cls,
+        folder_or_file: str | Path,
+        *,
+        probe: Callable[[str], None] | None = None,
+        migrations: migrate.Migrations = migrate.CURRENT,
+    ) -> SqliteStore:
+        """Open `souvenance.db` in the folder (or the file, when it ends in `.db`); made when missing, readable by its
+        owner alone, brought to the newest revision after a backup beside it.
+
+        `probe` is told `<label>:before` and `<label>:after` each commit. Raises StoreTooNew or StoreUnavailable.
+        """
+        path = file_of(folder_or_file)
+        engine = await asyncio.to_thread(_opened, path, migrations)
+        return cls(engine, probe=probe)
+
+    async def write(self, owner_id: OwnerId, work: Callable[[Unit], T], *, label: str) -> T:
+        return await self._writer.run(
+            lambda connection: self._transact(connection, lambda: work(SqlUnit(connection, owner_id)), label)
+        )
+
+    async def read(self, owner_id: OwnerId, work: Callable[[Unit], T], *, label: str) -> T:
+        return await self._readers.run(
+            lambda connection: _persistently(connection, lambda: work(SqlUnit(connection, owner_id)))
+        )
+
+    async def claim(self, *, worker: str, now: datetime, lease: timedelta, kinds: Sequence[str]) -> Due | None:
+        if not await self._readers.run(
+            lambda connection: _persistently(connection, lambda: claims.any_claimable(connection, now=now, kinds=kinds))
+        ):
+            return None
+        return await self._writer.run(
+            lambda connection: self._transact(
+                connection,
+                lambda: claims.claim(connection, worker=worker, now=now, lease=lease, kinds=kinds),
+                "due.claimed",
+            )
+        )
+
+    async def owners_with_ended_offers(self, now: datetime) -> list[OwnerId]:
+        return await self._readers.run(
+            lambda connection: _persistently(connection, lambda: claims.owners_with_ended_offers(connection, now))
+        )
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        self._writer.close()
+        self._readers.close()
+        self.engine.dispose()
+
+    def _transact(self, connection: Connection, work: Callable[[], T], label: str) -> T:
+        def work_to_the_edge() -> T:
+            result = work()
+            self._probe(f"{label}:before")
+            return result
+
+        result = _persistently(connection, work_to_the_edge)
+        self._probe(f"{label}:after")
+        return result
+
+
+def file_of(folder_or_file: str | Path) -> Path:
+    path = Path(folder_or_file)
+    return path if path.suffix == ".db" else path / FILE
+
+
+def _nothing(_: str) -> None:
+    return
+
+
+def _persistently(connection: Connection, work: Callable[[], T]) -> T:
+    """Run `work` in one transaction; once more, a few times, when another process holds the file."""
+    tries = 0
+    while True:
+        tries += 1
+        try:
+            with connection.begin():
+                return work()
+        except (DBAPIError, sqlite3.Error) as error:
+            fault = faults.of_sqlite(error)
+            if fault is Fault.OURS:
+                raise
+            if fault is not Fault.AGAIN or tries == faults.TRIES:
+                raise StoreUnavailable(faults.reason(error)) from error
+        time.sleep(faults.pause(tries))
+
+
+def _opened(path: Path, migrations: migrate.Migrations) -> Engine:
+    try:
+        _make_private(path)
+        engine = make_engine(path)
+        migrate.prepare_sqlite(engine, path, migrations)
+    except (DBAPIError, sqlite3.Error, OSError) as error:
+        raise StoreUnavailable(f"{path}: {faults.reason(error)}") from error
+    return engine
+
+
+def _make_private(path: Path) -> None:
+    """Make folder and file so that only their owner reads them; SQLite gives its side files the file's own rights."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+
+
+def make_engine(path: Path, *, busy_seconds: float = BUSY_SECONDS) -> Engine:
+    """An engine whose transactions begin as SQLite should: IMMEDIATE on connections made to write."""
+
+    def connect() -> sqlite3.Connection:
+        made = sqlite3.connect(
+            path, timeout=busy_seconds, isolation_level=None, check_same_thread=False, cached_statements=256
+        )
+        with closing(made.cursor()) as cursor:
+            for pragma in _PRAGMAS:
+                cursor.execute(pragma)
+        return made
+
+    engine = create_engine("sqlite+pysqlite://", creator=connect, poolclass=NullPool)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _connection(engine: Engine, *, writes: bool) -> Connection:
+    connection = engine.connect().execution_options(**{migrate.WRITES: writes})
+    if not writes:
+        _driver(connection).execute("PRAGMA query_only = ON")
+    return connection
+
+
+def _begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get(migrate.WRITES, True)
+    _driver(connection).execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _driver(connection: Connection) -> sqlite3.Connection:
+    driver = connection.connection.dbapi_connection
+    if not isinstance(driver, sqlite3.Connection):
+        raise TypeError(type(driver))
+    return driver
