@@ -223,15 +223,21 @@ class ModelUnreachable(ModelError):
 
 
 class ModelRefused(ModelError):
-    """The upstream answered with an error of its own; `body` is what it said, byte for byte."""
+    """The upstream answered with an error of its own; `body` is what it said, byte for byte.
+
+    `retry_after` is its header of that name as it came, "" for none.
+    """
 
     code = "model_refused"
 
-    def __init__(self, model: str, *, status: int, body: bytes, content_type: str = "application/json") -> None:
+    def __init__(
+        self, model: str, *, status: int, body: bytes, content_type: str = "application/json", retry_after: str = ""
+    ) -> None:
         super().__init__(f"{model} answered with status {status}.", model=model, status=status)
         self.status = status
         self.body = body
         self.content_type = content_type
+        self.retry_after = retry_after
 
 
 class ModelTimedOut(ModelError):
