@@ -92,6 +92,8 @@ class SharedPostgres:
                 return
             from souvenance.storage import migrate
 
+            # A migration that failed before must fail again in its own words.
+            _psql(sockets, f"DROP DATABASE IF EXISTS {_TEMPLATE}")
             _psql(sockets, f"CREATE DATABASE {_TEMPLATE} TEMPLATE template0")
             migrate.upgrade(f"postgresql+asyncpg://postgres@/{_TEMPLATE}?host={sockets}")
             made.touch()
