@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -77,8 +77,11 @@ class ChatModel(Protocol):
     Raises UnknownModel, ModelUnreachable, ModelRefused, ModelTimedOut, ModelBroken.
     """
 
-    def reply(self, request: ChatRequest) -> AsyncIterator[ModelChunk]:
-        """The reply in pieces, at least one; the last piece carries `finish`. Use `contextlib.aclosing` around it."""
+    def reply(self, request: ChatRequest) -> AsyncGenerator[ModelChunk, None]:
+        """The reply in pieces, at least one. Use `contextlib.aclosing` around it.
+
+        One piece carries `finish`; only pieces without text (usage) may follow it.
+        """
         ...
 
     async def models(self) -> tuple[ModelInfo, ...]:

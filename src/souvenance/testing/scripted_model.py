@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from typing import Self, assert_never
 
 from souvenance.errors import ModelBroken, ModelRefused, SouvenanceError, UnknownModel
@@ -54,7 +54,7 @@ class ScriptedModel:
         self._script.extend(replies)
         return self
 
-    async def reply(self, request: ChatRequest) -> AsyncIterator[ModelChunk]:
+    async def reply(self, request: ChatRequest) -> AsyncGenerator[ModelChunk, None]:
         """The scripted reply. `Hang` sets `hanging`, then waits for `released`."""
         self.requests.append(request)
         answer = self._script.popleft() if self._script else self._respond(request)

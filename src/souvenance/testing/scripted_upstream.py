@@ -179,17 +179,24 @@ class ScriptedUpstream:
         task.add_done_callback(self._open.discard)
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, connection: int) -> None:
+        try:
+            with suppress(asyncio.IncompleteReadError, ConnectionError, ValueError):
+                await self._exchange(reader, writer, connection)
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, connection: int) -> None:
         answer = Answer(reader, writer, self._releases)
-        with suppress(asyncio.IncompleteReadError, ConnectionError, ValueError):
-            while (head := await read_head(reader)) is not None:
-                request = self._record(head, await read_body(head, reader, writer), connection)
-                try:
-                    if not await answer.give(self._steps(request)):
-                        break
-                except ConnectionError:
-                    self._note_disconnect()
-                    break
-        writer.close()
+        while (head := await read_head(reader)) is not None:
+            request = self._record(head, await read_body(head, reader, writer), connection)
+            try:
+                if not await answer.give(self._steps(request)):
+                    return
+            except ConnectionError:
+                self._note_disconnect()
+                return
 
     def _record(self, head: RequestHead, body: bytes, connection: int) -> RecordedRequest:
         with self._changed:

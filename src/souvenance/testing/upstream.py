@@ -22,10 +22,10 @@ def main(arguments: list[str] | None = None) -> None:
     stopped = threading.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda *_: stopped.set())
-    with ScriptedUpstream(port=options.port, models=tuple(options.model or ("scripted",))).respond_with(
-        responder
-    ) as upstream:
-        print(upstream.url, flush=True)
+    models = tuple(options.model or ("scripted",))
+    with ScriptedUpstream(port=options.port, models=models).respond_with(responder) as upstream:
+        sys.stdout.write(upstream.url + "\n")
+        sys.stdout.flush()
         stopped.wait()
 
 
