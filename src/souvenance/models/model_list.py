@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from souvenance.ports.chat_model import JsonObject, ModelInfo
+from souvenance.domain.json_object import JsonObject
+from souvenance.ports.chat_model import ModelInfo
 
 # vLLM; OpenRouter, Together; Groq; Mistral, LM Studio.
 _CONTEXT_FIELDS = ("max_model_len", "context_length", "context_window", "max_context_length")

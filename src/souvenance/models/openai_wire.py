@@ -11,12 +11,13 @@ from dataclasses import replace
 
 import httpx2
 
+from souvenance.domain.json_object import JsonObject
 from souvenance.errors import ModelBroken, ModelError, ModelRefused, ModelTimedOut, ModelUnreachable, UnknownModel
 from souvenance.models.base_url import is_loopback, normalise
 from souvenance.models.model_list import read_models
 from souvenance.models.sse import Event, EventReader, EventTooLong
 from souvenance.models.wire_form import ReplyReader
-from souvenance.ports.chat_model import ChatRequest, JsonObject, ModelChunk, ModelInfo
+from souvenance.ports.chat_model import ChatRequest, ModelChunk, ModelInfo
 
 IDLE_SECONDS = 120.0
 CONNECT_SECONDS = 10.0

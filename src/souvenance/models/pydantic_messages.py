@@ -24,7 +24,7 @@ from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.settings import ModelSettings, ToolChoice
 from pydantic_ai.tools import ToolDefinition
 
-from souvenance.ports.chat_model import JsonObject
+from souvenance.domain.json_object import JsonObject
 
 # OpenAI's field: pydantic-ai's setting, where the value is the same.
 _SAME = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from souvenance.ports.chat_model import JsonObject, ModelChunk, ToolCallDelta, Usage
+from souvenance.domain.json_object import JsonObject
+from souvenance.ports.chat_model import ModelChunk, ToolCallDelta, Usage
 
 
 class CallIndex:

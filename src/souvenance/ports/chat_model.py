@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
-JsonObject = Mapping[str, Any]
+from souvenance.domain.json_object import JsonObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

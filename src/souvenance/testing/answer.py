@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from souvenance.ports.chat_model import JsonObject, Usage
+from souvenance.domain.json_object import JsonObject
+from souvenance.ports.chat_model import Usage
 from souvenance.testing.script import (
     BadLine,
     Call,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from souvenance.ports.chat_model import JsonObject, Usage
+from souvenance.domain.json_object import JsonObject
+from souvenance.ports.chat_model import Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
