@@ -71,7 +71,11 @@ class Memories(Protocol):
         ...
 
     def save(self, memory: Memory) -> Memory:
-        """Write the row (new or changed) with the next version and `changed` = the owner's present place; returns it."""
+        """Write the row (new or changed) with the next version and `changed` = the owner's present place; returns it.
+
+        One that a person is erasing stays ERASING. KeyTaken when another live one of the scope has its key, Conflict
+        when one has an equal text; the unit cannot go on after either.
+        """
         ...
 
     def pinned(self, scope: Scope) -> list[Memory]:
@@ -93,7 +97,10 @@ class Memories(Protocol):
     def counts(self, scope: Scope) -> Counts: ...
 
     def room_edge(self, scope: Scope, room: int) -> tuple[datetime, MemoryId] | None:
-        """(updated, id) of the last unpinned one still in room, None while there is room for all (M2)."""
+        """(updated, id) of the last unpinned one still in room, None while there is room for all (M2).
+
+        Keyed ones take no room. `room` is at least 1, here and in `page`.
+        """
         ...
 
     def page(
@@ -109,7 +116,16 @@ class Journal(Protocol):
         ...
 
     def of_memory(self, memory_id: MemoryId) -> list[Operation]:
-        """All operations of one memory in order, revoked ones too."""
+        """All operations of one memory in order, revoked ones too; the causes of each in the order of their ids."""
+        ...
+
+    def of_memories(self, memory_ids: Sequence[MemoryId]) -> dict[MemoryId, list[Operation]]:
+        """The same for many at once; one without operations is left out."""
+        ...
+
+    def settle(self, origins: Sequence[MessageId]) -> list[MemoryId]:
+        """Answer anew, for each operation with one of these causes, whether any of its causes is held and chosen in any
+        conversation (T4); mark what is revoked or stands again. Returns the memories to fold again, by id."""
         ...
 
 
@@ -122,11 +138,15 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """Postings of the query's terms among what may be read, and what BM25 needs beside them. `terms` are the hashes of
-    the query's terms in the query's order."""
+    """Postings of the query's terms among what may be read, and what BM25 needs beside them.
+
+    `terms` are the hashes of the query's terms in the query's order, each once; `frequencies` says in how many of the
+    owner's items of this kind each stands (not all need have a posting here: common terms choose no candidates).
+    """
 
     postings: tuple[Posting, ...]
     terms: tuple[int, ...]
+    frequencies: tuple[int, ...]
     items: int
     mean_length: float
 

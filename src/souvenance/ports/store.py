@@ -83,7 +83,8 @@ class Erasures(Protocol):
     def get(self, erasure_id: ErasureId) -> Erasure | None: ...
 
     def undo(self, erasure_id: ErasureId) -> None:
-        """Bring its memories back as they were and drop the offer."""
+        """Bring its memories back as their journal has them by now and drop the offer; one whose equal was stored
+        meanwhile comes back SHADOWED. NotFound when there is no such offer (any more)."""
         ...
 
     def ended(self, now: datetime) -> list[Erasure]:
@@ -91,7 +92,10 @@ class Erasures(Protocol):
         ...
 
     def purge(self, erasure: Erasure, now: datetime) -> None:
-        """Write the tombstones, then remove text, postings, operations, epochs, and blank the prompt parts."""
+        """Write the tombstones, then remove text, postings, operations, epochs, and blank the prompt parts.
+
+        Nothing happens when the offer is gone: taken back, or purged by another process.
+        """
         ...
 
     def has_tombstone(self, scope_key: str, text: str) -> bool:

@@ -39,6 +39,10 @@ class Repository:
     def _row(self, statement: Executable, **values: object) -> Row[Any] | None:
         return self._run(statement, **values).one_or_none()
 
+    def _write(self, statement: Executable, **row: object) -> CursorResult[Any]:
+        """Insert one row of this owner by a statement that returns something or changes a row that is there."""
+        return self._run(statement, owner_id=self._owner_id, **row)
+
     def _insert(self, statement: Executable, rows: Sequence[Mapping[str, object]]) -> None:
         """Insert rows of this owner; `owner_id` is added to each."""
         if rows:

@@ -1,0 +1,149 @@
+"""Erasures by a person: hidden at once, brought back or purged, with a tombstone that holds no text (M14)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    BindParameter,
+    Row,
+    and_,
+    bindparam,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    literal_column,
+    or_,
+    select,
+    update,
+)
+
+from souvenance.domain.erasure import Erasure
+from souvenance.domain.ids import ErasureId
+from souvenance.domain.memory import Memory, MemoryState
+from souvenance.errors import NotFound
+from souvenance.ports.memories import Kind
+from souvenance.storage.batches import batches
+from souvenance.storage.index import SqlIndex
+from souvenance.storage.journal import SqlJournal
+from souvenance.storage.memories import PRESENT_PLACE
+from souvenance.storage.memory_rows import COLUMNS, memory_of
+from souvenance.storage.repository import OWNER, Repository, owned
+from souvenance.storage.schema import causes, epochs, erasures, memories, operations, prompt_parts
+from souvenance.storage.tombstones import SqlTombstones, tombstones_of
+
+_IDS: BindParameter[list[str]] = bindparam("ids", expanding=True)
+
+_GET = select(erasures).where(owned(erasures), erasures.c.erasure_id == bindparam("id"))
+_ENDED = (
+    select(erasures)
+    .where(owned(erasures), erasures.c.until <= bindparam("now"))
+    .order_by(erasures.c.until, erasures.c.erasure_id)
+)
+_DROP = delete(erasures).where(owned(erasures), erasures.c.erasure_id == bindparam("id"))
+
+_THESE = (owned(memories), memories.c.memory_id.in_(_IDS))
+_ERASING = memories.c.state == MemoryState.ERASING
+_CHANGED = {"changed": PRESENT_PLACE, "version": memories.c.version + 1}
+_HIDE = update(memories).where(*_THESE).values(state=MemoryState.ERASING, **_CHANGED)
+
+
+def _bring_back() -> Any:
+    """As the fold has it now: live if the last standing operation that says or deletes is not a deletion; shadowed when
+    an equal one was stored meanwhile, or comes back beside it.
+    """
+    says = operations.c.intent.in_([literal_column(f"'{word}'") for word in ("add", "update", "pin", "delete")])
+    of_it = (owned(operations), operations.c.memory_id == memories.c.memory_id)
+    last = select(operations.c.intent).where(*of_it, ~operations.c.revoked, says).order_by(operations.c.place.desc())
+    stands = func.coalesce(last.limit(1).scalar_subquery(), literal_column("'delete'")) != literal_column("'delete'")
+    other = memories.alias("other")
+    beside = and_(
+        other.c.state == MemoryState.ERASING, other.c.memory_id.in_(_IDS), other.c.memory_id < memories.c.memory_id
+    )
+    equal = exists().where(
+        other.c.owner_id == OWNER,
+        other.c.scope == memories.c.scope,
+        other.c.identity_hash == memories.c.identity_hash,
+        or_(other.c.state == MemoryState.LIVE, beside),
+    )
+    state = case((~stands, MemoryState.DELETED), (equal, MemoryState.SHADOWED), else_=literal_column("'live'"))
+    return update(memories).where(*_THESE, _ERASING).values(state=state, **_CHANGED)
+
+
+_BRING_BACK = _bring_back()
+
+_TO_PURGE = select(*COLUMNS).where(*_THESE, _ERASING)
+_PLACES = select(operations.c.place).where(owned(operations), operations.c.memory_id.in_(_IDS))
+_PURGE = (
+    delete(causes).where(owned(causes), causes.c.place.in_(_PLACES)),
+    delete(operations).where(owned(operations), operations.c.memory_id.in_(_IDS)),
+    delete(memories).where(*_THESE),
+    update(prompt_parts).where(owned(prompt_parts), prompt_parts.c.memory_id.in_(_IDS)).values(data=None),
+)
+_END_EPOCHS = delete(epochs).where(owned(epochs))
+
+
+class SqlErasures(Repository):
+    """`ports.store.Erasures`. Short ids stay: their numbers are never given again, and they hold no text."""
+
+    __slots__ = ()
+
+    def begin(self, erasure: Erasure) -> None:
+        for ids in batches(erasure.memory_ids):
+            self._run(_HIDE, ids=ids)
+        row = {
+            "erasure_id": erasure.erasure_id,
+            "memory_ids": json.dumps(erasure.memory_ids),
+            "at": erasure.at,
+            "until": erasure.until,
+        }
+        self._insert(insert(erasures), [row])
+
+    def get(self, erasure_id: ErasureId) -> Erasure | None:
+        row = self._row(_GET, id=erasure_id)
+        return None if row is None else _erasure(row)
+
+    def undo(self, erasure_id: ErasureId) -> None:
+        erasure = self.get(erasure_id)
+        if erasure is None:
+            raise NotFound("erasure", erasure_id)
+        for ids in batches(sorted(erasure.memory_ids)):
+            self._run(_BRING_BACK, ids=ids)
+        self._run(_DROP, id=erasure_id)
+
+    def ended(self, now: datetime) -> list[Erasure]:
+        return [_erasure(row) for row in self._rows(_ENDED, now=now)]
+
+    def purge(self, erasure: Erasure, now: datetime) -> None:
+        if not self._run(_DROP, id=erasure.erasure_id).rowcount:
+            return
+        for ids in batches(erasure.memory_ids):
+            self._purge([memory_of(row) for row in self._rows(_TO_PURGE, ids=ids)], now)
+        self._run(_END_EPOCHS)
+
+    def has_tombstone(self, scope_key: str, text: str) -> bool:
+        return self._tombstones().has(scope_key, text)
+
+    def _purge(self, gone: Sequence[Memory], now: datetime) -> None:
+        ids = [memory.memory_id for memory in gone]
+        journal = SqlJournal(self._connection, self._owner_id, self._hash).of_memories(ids)
+        self._tombstones().bury(
+            stone
+            for memory in gone
+            for stone in tombstones_of(memory, journal.get(memory.memory_id, ()), self._hash, now)
+        )
+        SqlIndex(self._connection, self._owner_id, self._hash).remove_all(Kind.MEMORY, ids)
+        for statement in _PURGE:
+            self._run(statement, ids=ids)
+
+    def _tombstones(self) -> SqlTombstones:
+        return SqlTombstones(self._connection, self._owner_id, self._hash)
+
+
+def _erasure(row: Row[Any]) -> Erasure:
+    return Erasure(erasure_id=row.erasure_id, memory_ids=tuple(json.loads(row.memory_ids)), at=row.at, until=row.until)

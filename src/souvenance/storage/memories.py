@@ -1,0 +1,142 @@
+"""Memories: rows that are caches of the fold of their journal (M11), and the lists that are made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from sqlalchemy import ScalarSelect, bindparam, case, func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import IntegrityError
+
+from souvenance.domain.ids import MemoryId
+from souvenance.domain.memory import Memory, MemoryState, Scope
+from souvenance.errors import Conflict, KeyTaken, NotFound
+from souvenance.ports.memories import Counts, Order, Shelf
+from souvenance.storage.batches import batches
+from souvenance.storage.memory_pages import descending, newest, page_of, page_values, room_edge, sort_key
+from souvenance.storage.memory_rows import COLUMNS, LIVE, Standing, identity_of, memory_of, values_of
+from souvenance.storage.repository import Repository, owned
+from souvenance.storage.schema import memories, owners
+
+SCOPES_AT_ONCE = 25
+"""Scopes in one statement; more are read in turn and merged here (SQLite joins at most 500 selects)."""
+
+PRESENT_PLACE: ScalarSelect[int] = select(owners.c.place).where(owned(owners)).scalar_subquery()
+
+_ONE = select(*COLUMNS).where(owned(memories), memories.c.memory_id == bindparam("memory"))
+_MANY = (
+    select(*COLUMNS)
+    .where(owned(memories), memories.c.memory_id.in_(bindparam("ids", expanding=True)))
+    .order_by(memories.c.memory_id)
+)
+_EQUAL = select(*COLUMNS).where(
+    owned(memories), memories.c.scope == bindparam("in"), memories.c.identity_hash == bindparam("identity"), LIVE
+)
+_IN_SCOPE = (owned(memories), memories.c.scope == bindparam("in"), LIVE)
+_BY_PLACE = select(*COLUMNS).where(*_IN_SCOPE).order_by(memories.c.place, memories.c.memory_id)
+_PINNED = _BY_PLACE.where(memories.c.standing == Standing.PINNED)
+_CHANGED = (
+    select(*COLUMNS)
+    .where(
+        owned(memories),
+        memories.c.scope.in_(bindparam("scopes", expanding=True)),
+        memories.c.changed > bindparam("place"),
+    )
+    .order_by(memories.c.changed, memories.c.memory_id)
+)
+_NEWEST = newest(Standing.FREE, Standing.KEYED)
+_ROOM_EDGE = room_edge()
+_COUNTS = select(memories.c.standing, func.count().label("found")).where(*_IN_SCOPE).group_by(memories.c.standing)
+
+
+def _upsert() -> Any:
+    """The next version of a row, new or not. What a person erases stays hidden, whatever is folded meanwhile (M14)."""
+    new = insert(memories).values(changed=PRESENT_PLACE, version=1)
+    kept = {"owner_id", "memory_id", "state", "version"}
+    changed = {column.name: new.excluded[column.name] for column in memories.c if column.name not in kept}
+    erasing = memories.c.state == MemoryState.ERASING
+    state = case((erasing, memories.c.state), else_=new.excluded.state)
+    return new.on_conflict_do_update(
+        index_elements=["owner_id", "memory_id"],
+        set_={**changed, "state": state, "version": memories.c.version + 1},
+    ).returning(memories.c.changed, memories.c.version, memories.c.state)
+
+
+_UPSERT = _upsert()
+
+
+class SqlMemories(Repository):
+    """`ports.memories.Memories`."""
+
+    __slots__ = ()
+
+    def get(self, memory_id: MemoryId) -> Memory:
+        row = self._row(_ONE, memory=memory_id)
+        if row is None:
+            raise NotFound("memory", memory_id)
+        return memory_of(row)
+
+    def many(self, memory_ids: Sequence[MemoryId]) -> list[Memory]:
+        ids = sorted(set(memory_ids))
+        return [memory_of(row) for some in batches(ids) for row in self._rows(_MANY, ids=some)]
+
+    def equal_to(self, scope: Scope, *, text: str, key: str | None) -> Memory | None:
+        row = self._row(_EQUAL, **{"in": scope.key, "identity": identity_of(self._hash, text=text, key=key)})
+        return None if row is None else memory_of(row)
+
+    def save(self, memory: Memory) -> Memory:
+        try:
+            row = self._write(_UPSERT, **values_of(memory, self._hash)).one()
+        except IntegrityError as e:
+            if memory.key is not None:
+                raise KeyTaken(memory.key) from e
+            raise Conflict(f"A memory equal to {memory.memory_id} is live in its scope.", id=memory.memory_id) from e
+        return _stored(memory, row)
+
+    def pinned(self, scope: Scope) -> list[Memory]:
+        return [memory_of(row) for row in self._rows(_PINNED, **{"in": scope.key})]
+
+    def newest_unpinned(self, scope: Scope, *, limit: int) -> list[Memory]:
+        return [memory_of(row) for row in self._rows(_NEWEST, scope_0=scope.key, limit=limit)]
+
+    def by_place(self, scope: Scope) -> list[Memory]:
+        return [memory_of(row) for row in self._rows(_BY_PLACE, **{"in": scope.key})]
+
+    def changed_since(self, scopes: Sequence[Scope], place: int) -> list[Memory]:
+        rows = self._rows(_CHANGED, scopes=[scope.key for scope in scopes], place=place)
+        return [memory_of(row) for row in rows]
+
+    def counts(self, scope: Scope) -> Counts:
+        found = {row.standing: row.found for row in self._rows(_COUNTS, **{"in": scope.key})}
+        return Counts(
+            pinned=found.get(Standing.PINNED, 0),
+            unpinned=found.get(Standing.FREE, 0) + found.get(Standing.KEYED, 0),
+            archived=found.get(Standing.ARCHIVED, 0),
+        )
+
+    def room_edge(self, scope: Scope, room: int) -> tuple[datetime, MemoryId] | None:
+        match self._rows(_ROOM_EDGE, scope_0=scope.key, last_in_room=room - 1):
+            case [last, _]:
+                return last.updated_at, last.memory_id
+            case _:
+                return None
+
+    def page(
+        self, *, scopes: Sequence[Scope], shelf: Shelf, room: int, order: Order, after: Memory | None, limit: int
+    ) -> list[Memory]:
+        found: list[Memory] = []
+        for some in batches(list(dict.fromkeys(scopes)), SCOPES_AT_ONCE):
+            statement = page_of(len(some), shelf, order, following=after is not None)
+            values = page_values(some, room=room, after=after, order=order, limit=limit)
+            found.extend(memory_of(row) for row in self._rows(statement, **values))
+        if len(scopes) <= SCOPES_AT_ONCE:
+            return found
+        return sorted(found, key=partial(sort_key, order), reverse=descending(order))[:limit]
+
+
+def _stored(memory: Memory, row: Any) -> Memory:
+    return replace(memory, changed=row.changed, version=row.version, state=MemoryState(row.state))
