@@ -23,9 +23,9 @@ _TYPING_VARIANTS = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "“": '"',
 
 _LATIN = "a-zA-Zªºß-öø-ɏɐ-ʯḀ-ỿ"
 _GREEK = "Ͱ-Ͽἀ-῿"
-_ACCENTED = re.compile(f"([{_LATIN}{_GREEK}])[\u0300-\u036f]+")
+_ACCENTS = re.compile(f"[\u0300-\u036f](?<=[{_LATIN}{_GREEK}].)[\u0300-\u036f]*")
 # Stress marks and ё fold; й, ї, ў are letters of their own (мой is not мои).
-_CYRILLIC_ACCENT = re.compile("(?<=[\u0400-\u052f])[\u0300\u0301]|(?<=[еЕ])\u0308")
+_CYRILLIC_ACCENT = re.compile("[\u0300\u0301](?<=[\u0400-\u052f].)|\u0308(?<=[еЕ].)")
 # Horn, hook above, dot below: Vietnamese, where the marks make the word.
 _VIETNAMESE = re.compile(f"[{_LATIN}][\u0300-\u036f]*[\u031b\u0309\u0323]")
 _SENTENCE_END = re.compile(r"[\s.!。．！…।۔]+\Z")
@@ -77,7 +77,7 @@ def without_accents(text: str) -> str:
     Marks of other scripts (dakuten, vowel signs, nikud, harakat) stay, as do й, ї and ў.
     """
     decomposed = unicodedata.normalize("NFD", text)
-    bare = _CYRILLIC_ACCENT.sub("", _ACCENTED.sub(r"\1", decomposed))
+    bare = _CYRILLIC_ACCENT.sub("", _ACCENTS.sub("", decomposed))
     return unicodedata.normalize("NFC", bare)
 
 
