@@ -1,1 +1,1 @@
-"""The HTTP doors: REST under `/api/v1`, the OpenAI form under `/v1`, server-sent events, and the process that serves."""
+"""The HTTP doors: REST under `/api/v1`, the OpenAI form under `/v1`, and the process that serves both."""

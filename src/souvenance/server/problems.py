@@ -1,4 +1,4 @@
-"""Every error as an HTTP answer: one table of statuses, one form for `/api/v1` (RFC 9457) and one for `/v1` (OpenAI)."""
+"""Every error as an HTTP answer: one table of statuses, a form for `/api/v1` (RFC 9457), another for `/v1` (OpenAI)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,39 @@
+"""The REST door, one file per resource, under `/api/v1` (I2)."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from souvenance.server.api import (
+    about,
+    bots,
+    conversations,
+    erasures,
+    health,
+    memories,
+    notifications,
+    personas,
+    prompts,
+    turns,
+)
+
+PREFIX = "/api/v1"
+
+
+def rest_router() -> APIRouter:
+    """Every resource under the version's prefix."""
+    router = APIRouter(prefix=PREFIX)
+    for resource in (
+        about,
+        health,
+        bots,
+        personas,
+        conversations,
+        turns,
+        memories,
+        erasures,
+        prompts,
+        notifications,
+    ):
+        router.include_router(resource.router)
+    return router

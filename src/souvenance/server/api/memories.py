@@ -1,0 +1,158 @@
+"""Saved memories: add, list, find, read, edit, pin, archive, erase; whoever calls counts as a person (V1)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from souvenance.app import browse
+from souvenance.app.archive_memory import archive_memory
+from souvenance.app.edit_memory import edit_memory
+from souvenance.app.erase import erase_memories
+from souvenance.app.pin_memory import pin_memory
+from souvenance.app.query_memories import Query as MemoryQuery
+from souvenance.app.query_memories import query_memories
+from souvenance.app.remember import NewMemory, remember
+from souvenance.domain.ids import MemoryId, known_shape
+from souvenance.ports.memories import Order, Shelf
+from souvenance.server.caller import Caller, Here
+from souvenance.server.forms import (
+    ArchiveForm,
+    Cursor,
+    EraseForm,
+    Limit,
+    MemoryChanges,
+    NewMemoryForm,
+    PinForm,
+    QueryForm,
+    bounded,
+    parse_scope,
+)
+from souvenance.server.views.memories import (
+    ErasureJson,
+    HistoryJson,
+    HitsJson,
+    ListedMemoryJson,
+    OperationJson,
+    RememberedJson,
+    RoomJson,
+    room_json,
+)
+from souvenance.server.views.page import PageJson
+
+router = APIRouter(prefix="/memories", tags=["memories"])
+
+Scoped = Annotated[str, Query(description="`account` or `bot:<id>`")]
+
+
+@router.get("")
+async def list_(
+    here: Here,
+    *,
+    scope: Scoped | None = None,
+    shelf: Shelf = Shelf.ALL,
+    order: Order = Order.UPDATED,
+    cursor: Cursor = None,
+    limit: Limit = None,
+) -> PageJson[ListedMemoryJson]:
+    """All scopes without `scope`."""
+    page = await browse.list_memories(
+        here.kit,
+        here.owner_id,
+        scope=None if scope is None else parse_scope("scope", scope),
+        shelf=shelf,
+        order=order,
+        cursor=cursor,
+        limit=bounded(here.kit, limit),
+    )
+    return PageJson(items=[ListedMemoryJson.shown(view) for view in page.items], next=page.next)
+
+
+@router.post("", status_code=201)
+async def add(here: Here, form: NewMemoryForm, response: Response) -> RememberedJson:
+    """201 for a new memory; 200 when one that says the same was there (M10)."""
+    new = NewMemory(
+        text=form.text,
+        scope=parse_scope("scope", form.scope),
+        key=form.key,
+        subject=form.subject,
+        pinned=form.pinned,
+    )
+    done = await remember(here.kit, here.owner_id, new)
+    response.status_code = 201 if done.created else 200
+    return RememberedJson(memory=await _shown(here, done.memory.memory_id), created=done.created)
+
+
+@router.get("/room")
+async def room(here: Here, scope: Scoped = "account") -> RoomJson:
+    found = await browse.room(here.kit, here.owner_id, parse_scope("scope", scope))
+    return room_json(scope, found)
+
+
+@router.post("/query")
+async def query(here: Here, form: QueryForm) -> HitsJson:
+    """Searches the archive too, and past messages with `messages` (Q1)."""
+    scopes = None if form.scopes is None else tuple(parse_scope("scopes", scope) for scope in form.scopes)
+    asked = MemoryQuery(text=form.text, scopes=scopes, messages=form.messages, limit=form.limit)
+    return HitsJson.of(await query_memories(here.kit, here.owner_id, asked))
+
+
+@router.post("/erase")
+async def erase(here: Here, form: EraseForm) -> ErasureJson:
+    """All of them or none; out of sight at once, gone once the offer to undo ends (M14)."""
+    ids = [_id(raw) for raw in form.ids]
+    return ErasureJson.of(await erase_memories(here.kit, here.owner_id, ids))
+
+
+@router.get("/{memory_id}")
+async def read(here: Here, memory_id: str) -> ListedMemoryJson:
+    return await _shown(here, _id(memory_id))
+
+
+@router.patch("/{memory_id}")
+async def edit(here: Here, memory_id: str, form: MemoryChanges) -> ListedMemoryJson:
+    """A stale edit is refused with both texts (M10)."""
+    edited = await edit_memory(
+        here.kit,
+        here.owner_id,
+        _id(memory_id),
+        seen=form.seen,
+        text=form.text,
+        key=form.key,
+        subject=form.subject,
+    )
+    return await _shown(here, edited.memory_id)
+
+
+@router.delete("/{memory_id}")
+async def delete(here: Here, memory_id: str) -> ErasureJson:
+    return ErasureJson.of(await erase_memories(here.kit, here.owner_id, [_id(memory_id)]))
+
+
+@router.put("/{memory_id}/pin")
+async def pin(here: Here, memory_id: str, form: PinForm) -> ListedMemoryJson:
+    """A pin too many is refused with the figures (M2)."""
+    changed = await pin_memory(here.kit, here.owner_id, _id(memory_id), pinned=form.pinned)
+    return await _shown(here, changed.memory_id)
+
+
+@router.put("/{memory_id}/archived")
+async def archive(here: Here, memory_id: str, form: ArchiveForm) -> ListedMemoryJson:
+    changed = await archive_memory(here.kit, here.owner_id, _id(memory_id), archived=form.archived)
+    return await _shown(here, changed.memory_id)
+
+
+@router.get("/{memory_id}/history")
+async def history(here: Here, memory_id: str) -> HistoryJson:
+    """Every change, oldest first (M11)."""
+    operations = await browse.memory_history(here.kit, here.owner_id, _id(memory_id))
+    return HistoryJson(items=[OperationJson.of(operation) for operation in operations])
+
+
+def _id(raw: str) -> MemoryId:
+    return MemoryId(known_shape("memory", raw))
+
+
+async def _shown(here: Caller, memory_id: MemoryId) -> ListedMemoryJson:
+    return ListedMemoryJson.shown(await browse.read_memory(here.kit, here.owner_id, memory_id))

@@ -1,0 +1,147 @@
+"""The FastAPI application over an opened house: both doors, every error in its form, and the timer of purges."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+
+from souvenance import __version__
+from souvenance.app.erase import purge_ended
+from souvenance.app.kit import Kit
+from souvenance.errors import SouvenanceError
+from souvenance.server import openai_door
+from souvenance.server.api import PREFIX, health, rest_router
+from souvenance.server.caller import House, Report
+from souvenance.server.event_line import KEEP_ALIVE_SECONDS
+from souvenance.server.guard import Access, Guard
+from souvenance.server.problems import Trouble, answer, invalid, malformed, written
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """Seconds between purges of ended offers (M14), between looks for notifications, and of silence on a stream."""
+
+    purge: float = 5.0
+    poll: float = 5.0
+    quiet: float = KEEP_ALIVE_SECONDS
+
+
+_LOCAL = Access()
+_USUAL = Pace()
+
+
+def create_app(house: House, *, report: Report | None = None, access: Access = _LOCAL, pace: Pace = _USUAL) -> FastAPI:
+    """The application; it needs no network for itself (no page of docs) and leaves `house` open when it stops.
+
+    `report` answers `GET /api/v1/doctor`. `app.state.stopping` is set by whoever serves it, to end open streams.
+    """
+    app = FastAPI(
+        title="Souvenance",
+        version=__version__,
+        summary="A memory for chats, characters and agents that stays with its owner.",
+        openapi_url=f"{PREFIX}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lambda app: _purging(app, house.kit, pace.purge),
+    )
+    app.state.house = house
+    app.state.report = report
+    app.state.stopping = asyncio.Event()
+    app.state.quiet_seconds = pace.quiet
+    app.state.poll_seconds = pace.poll
+    if access.origins:
+        app.add_middleware(
+            CORSMiddleware, allow_origins=sorted(access.origins), allow_methods=["*"], allow_headers=["*"]
+        )
+    app.add_middleware(Guard, access=access, most=house.kit.limits.request_bytes)
+    _answer_errors(app)
+    _open_doors(app)
+    return app
+
+
+def _open_doors(app: FastAPI) -> None:
+    app.include_router(rest_router())
+    app.include_router(openai_door.router, prefix="/v1")
+    app.include_router(openai_door.router, include_in_schema=False)
+    app.include_router(health.router, include_in_schema=False)
+
+    @app.get("/", include_in_schema=False)
+    async def where() -> dict[str, str]:
+        """Where things are, for whoever opens the bare address."""
+        return {"name": "souvenance", "version": __version__, "openai_base_url": "/v1", "rest": PREFIX}
+
+
+def _answer_errors(app: FastAPI) -> None:
+    app.add_exception_handler(SouvenanceError, _of_ours)
+    app.add_exception_handler(RequestValidationError, _of_validation)
+    app.add_exception_handler(HTTPException, _of_http)
+    app.add_exception_handler(Exception, _of_surprise)
+
+
+async def _of_ours(request: Request, error: Exception) -> Response:
+    assert isinstance(error, SouvenanceError)
+    return answer(request.url.path, error)
+
+
+async def _of_validation(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    return written(request.url.path, invalid(request.url.path, error.errors()))
+
+
+async def _of_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    path = request.url.path
+    if error.status_code == 404:
+        trouble = Trouble(status=404, code="no_such_path", message=f"There is nothing at {path}.")
+    elif error.status_code == 405:
+        message = f"{path} does not take {request.method}."
+        trouble = Trouble(status=405, code="method_not_allowed", message=message, headers=error.headers or {})
+    elif error.status_code == 400:
+        trouble = malformed("it cannot be read as UTF-8 text, or is nested too deeply")
+    else:
+        trouble = Trouble(status=error.status_code, code="http_error", message=str(error.detail))
+    return written(path, trouble)
+
+
+async def _of_surprise(request: Request, error: Exception) -> Response:
+    """No internals leave: the log has them."""
+    log.error("request_failed", extra={"path": request.url.path, "error": type(error).__name__})
+    message = "Something went wrong inside Souvenance; its log says what."
+    return written(request.url.path, Trouble(status=500, code="internal_error", message=message))
+
+
+@asynccontextmanager
+async def _purging(app: FastAPI, kit: Kit, seconds: float) -> AsyncIterator[None]:
+    """Purge what people erased, once its offer has ended, for as long as the application runs (M14)."""
+    timer = asyncio.create_task(_every(seconds, lambda: purge_ended(kit)))
+    try:
+        yield
+    finally:
+        app.state.stopping.set()
+        timer.cancel()
+        with suppress(asyncio.CancelledError):
+            await timer
+
+
+async def _every(seconds: float, purge: Callable[[], Awaitable[int]]) -> None:
+    while True:
+        try:
+            purged = await purge()
+            if purged:
+                log.info("erasures_purged", extra={"count": purged})
+        except SouvenanceError as error:
+            log.warning("purge_failed", extra={"code": error.code})
+        except Exception:
+            log.exception("purge_failed")
+        await asyncio.sleep(seconds)

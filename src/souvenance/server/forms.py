@@ -1,0 +1,167 @@
+"""What the REST door takes in: strict forms, in which an unknown field is an error."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from fastapi import Query
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt, ValidationInfo
+
+from souvenance.app.kit import Kit
+from souvenance.domain.bot import Preset
+from souvenance.domain.conversation import Channel, Flags
+from souvenance.domain.ids import known_shape
+from souvenance.domain.limits import Level
+from souvenance.domain.memory import ACCOUNT_SCOPE, Scope, ScopeKind
+from souvenance.errors import BadValue, UnusableText
+
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+def _storable(text: str, info: ValidationInfo) -> str:
+    found = _UNSTORABLE.search(text)
+    if found:
+        what = "a NUL character" if found.group() == "\0" else f"half of a surrogate pair (U+{ord(found.group()):04X})"
+        raise UnusableText(info.field_name or "text", problem=f"{what} at position {found.start()}")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_storable)]
+"""Text that both databases can hold; how long it may be is the app's to say."""
+
+Cursor = Annotated[str | None, Query(description="`next` of the page before; none for the first page")]
+Limit = Annotated[int | None, Query(description="items of a page; GET /limits says the default and the most")]
+
+
+class Form(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class NewBotForm(Form):
+    name: Text
+    preset: Preset = Preset.COMPANION
+    system_prompt: Text = ""
+    model: Text | None = None
+    settings: dict[Text, StrictBool | Text] = Field(default_factory=dict)
+
+
+class BotChanges(Form):
+    """Fields that are left out stay as they are; `seen` is the version that the edit was made on."""
+
+    seen: StrictInt | None = None
+    name: Text | None = None
+    system_prompt: Text | None = None
+    model: Text | None = None
+    settings: dict[Text, StrictBool | Text] | None = None
+
+
+class LevelForm(Form):
+    level: Level
+
+
+class NewPersonaForm(Form):
+    name: Text
+    description: Text = ""
+
+
+class PersonaChanges(Form):
+    seen: StrictInt | None = None
+    name: Text | None = None
+    description: Text | None = None
+
+
+class FlagsForm(Form):
+    """What a caller may say of a conversation; `gateway` is derived, never claimed (O5)."""
+
+    challenge: StrictBool = False
+    anonymous: StrictBool = False
+    temporary: StrictBool = False
+
+    def value(self) -> Flags:
+        return Flags(challenge=self.challenge, anonymous=self.anonymous, temporary=self.temporary)
+
+
+class NewConversationForm(Form):
+    """`bot` is a bot's name or id; without it the conversation is with a bare upstream `model` (I3)."""
+
+    bot: Text | None = None
+    model: Text | None = None
+    persona_id: Text | None = None
+    channel: Annotated[Channel, Field(description="`web` or `api`")] = Channel.API
+    flags: FlagsForm = FlagsForm()
+    time_zone: Text = "UTC"
+    title: Text = ""
+
+
+class TurnForm(Form):
+    """A user message; the answer is a stream of events, or one JSON object with `stream: false`."""
+
+    text: Text
+    idempotency_key: Text = ""
+    time_zone: Text = ""
+    model: Text | None = None
+    stream: StrictBool = True
+
+
+class FirstTurnForm(TurnForm):
+    """A user message that opens a conversation; `bot` is a bot's name or id."""
+
+    bot: Text | None = None
+    persona_id: Text | None = None
+    flags: FlagsForm = FlagsForm()
+    title: Text = ""
+
+
+class NewMemoryForm(Form):
+    text: Text
+    scope: Text = "account"
+    key: Text | None = None
+    subject: Text = ""
+    pinned: StrictBool = False
+
+
+class MemoryChanges(Form):
+    """`seen` is the version that the edit was made on: an edit of an older one gets both texts back (M10)."""
+
+    seen: StrictInt
+    text: Text | None = None
+    key: Text | None = None
+    subject: Text | None = None
+
+
+class PinForm(Form):
+    pinned: StrictBool
+
+
+class ArchiveForm(Form):
+    archived: StrictBool
+
+
+class EraseForm(Form):
+    ids: list[Text]
+
+
+class QueryForm(Form):
+    text: Text
+    scopes: list[Text] | None = None
+    messages: StrictBool = False
+    limit: StrictInt | None = None
+
+
+def parse_scope(field: str, key: str) -> Scope:
+    """`account` or `bot:<id>`; NotFound for what could be no bot's id."""
+    kind, _, ref = key.partition(":")
+    if key == ScopeKind.ACCOUNT:
+        return ACCOUNT_SCOPE
+    if kind == ScopeKind.BOT:
+        return Scope(kind=ScopeKind.BOT, ref=known_shape("bot", ref))
+    raise BadValue(field, value=key, expected="account or bot:<id>")
+
+
+def bounded(kit: Kit, limit: int | None) -> int | None:
+    """The size of a page, when it is one that may be asked for."""
+    most = kit.limits.page_most
+    if limit is not None and not 1 <= limit <= most:
+        raise BadValue("limit", value=limit, expected=f"a whole number from 1 to {most}")
+    return limit

@@ -1,0 +1,109 @@
+"""What a client's `model` means: a bot, `<upstream model>@<bot>`, or a bare upstream model (I3)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+
+from souvenance.app.bots import NewBot, create_bot, find_bot
+from souvenance.app.browse import list_bots
+from souvenance.app.conversations import NewConversation
+from souvenance.domain.bot import Bot, Preset
+from souvenance.errors import ModelError, NameTaken, NotFound, UnknownModel
+from souvenance.server.caller import Caller
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Whom a request talks to. `model` is the upstream that the request itself names, if any; `bot` is None for a bare
+    upstream, and `new_bot` names one that the request would make.
+    """
+
+    bot: Bot | None = None
+    new_bot: str = ""
+    model: str | None = None
+
+
+async def resolve(here: Caller, name: str) -> Target:
+    """A bot's name wins over an upstream's, and a whole name over one that is split. Raises UnknownModel."""
+    bot = await _bot(here, name)
+    if bot is not None:
+        return Target(bot=bot)
+    if await _is_upstream(here, name):
+        return Target(model=name)
+    for upstream, bot_name in _splits(name):
+        if await _is_upstream(here, upstream):
+            bot = await _bot(here, bot_name)
+            return Target(bot=bot, new_bot="" if bot else bot_name, model=upstream)
+    raise UnknownModel(name, known=tuple([str(entry["id"]) for entry in await listed(here)]))
+
+
+async def conversation_for(here: Caller, target: Target) -> NewConversation:
+    """What a conversation with the target starts with; an unknown bot is made, a companion with text calls on."""
+    bot = target.bot
+    if bot is None and target.new_bot:
+        bot = await _made(here, target.new_bot)
+    if bot is None:
+        return NewConversation(bot_id=None, model=target.model)
+    return NewConversation(bot_id=bot.bot_id)
+
+
+async def listed(here: Caller) -> list[dict[str, object]]:
+    """Bots, then upstream models, each once; an upstream that cannot be asked leaves the bots."""
+    bots = [bot async for bot in _bots(here)]
+    entries = [_entry(bot.name, int(bot.created_at.timestamp()), "souvenance") for bot in bots]
+    names = {bot.name for bot in bots}
+    try:
+        models = await here.kit.models.models()
+    except ModelError as error:
+        log.warning("models_not_listed", extra={"code": error.code})
+        models = ()
+    return entries + [_entry(info.name, 0, info.provider or "upstream") for info in models if info.name not in names]
+
+
+def _entry(name: str, created: int, owner: str) -> dict[str, object]:
+    return {"id": name, "object": "model", "created": created, "owned_by": owner}
+
+
+async def _bot(here: Caller, name: str) -> Bot | None:
+    try:
+        return await find_bot(here.kit, here.owner_id, name)
+    except NotFound:
+        return None
+
+
+async def _made(here: Caller, name: str) -> Bot:
+    new = NewBot(name=name, preset=Preset.COMPANION, settings={"text_calls": True})
+    try:
+        return await create_bot(here.kit, here.owner_id, new)
+    except NameTaken:
+        return await find_bot(here.kit, here.owner_id, name)
+
+
+async def _is_upstream(here: Caller, name: str) -> bool:
+    try:
+        await here.kit.models.info(name)
+    except UnknownModel:
+        return False
+    return True
+
+
+def _splits(name: str) -> Iterator[tuple[str, str]]:
+    """`a@b@c` as (`a@b`, `c`), then (`a`, `b@c`): both a model and a bot may have an @ in their name."""
+    for at in range(len(name) - 1, -1, -1):
+        if name[at] == "@" and name[:at].strip() and name[at + 1 :].strip():
+            yield name[:at].strip(), name[at + 1 :].strip()
+
+
+async def _bots(here: Caller) -> AsyncIterator[Bot]:
+    cursor: str | None = None
+    while True:
+        page = await list_bots(here.kit, here.owner_id, cursor=cursor, limit=here.kit.limits.page_most)
+        for bot in page.items:
+            yield bot
+        if page.next is None:
+            return
+        cursor = page.next

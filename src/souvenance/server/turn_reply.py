@@ -1,0 +1,153 @@
+"""A turn as an HTTP response: streamed or whole, ended upstream when the client hangs up, acknowledged when it is out.
+
+The whole turn runs in one task. What goes wrong before its first event is an HTTP error; after it, an event (T6).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import dataclass
+from typing import Protocol
+
+from fastapi import Response
+from starlette.types import Receive, Scope, Send
+
+from souvenance.app.chat_turn import acknowledge, chat_turn
+from souvenance.app.turn import Done, TurnEvent, TurnRequest
+from souvenance.errors import SouvenanceError
+from souvenance.server.caller import Caller
+from souvenance.server.event_line import KEEP_ALIVE_SECONDS, EventLine, hang_up, open_line
+from souvenance.server.hang_up import ClientLeft, while_connected
+
+log = logging.getLogger(__name__)
+
+
+class InternalError(SouvenanceError):
+    """A surprise, after the headers went out: its cause is in the log."""
+
+    code = "internal_error"
+
+    def __init__(self) -> None:
+        super().__init__("Something went wrong inside Souvenance; its log says what. What was stored stays stored.")
+
+
+class Voice(Protocol):
+    """How one door says the events of a turn."""
+
+    def headers(self, first: TurnEvent) -> Mapping[str, str]: ...
+
+    def say(self, event: TurnEvent) -> Iterator[bytes]:
+        """The event in this door's form, in none, one or several pieces."""
+        ...
+
+    def trouble(self, error: SouvenanceError) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedTurn:
+    """A request to answer, and who asked; `equal` is a name that only requests of the same key and bytes share."""
+
+    caller: Caller
+    request: TurnRequest
+    equal: str = ""
+
+    def events(self) -> AsyncIterator[TurnEvent]:
+        return chat_turn(self.caller.kit, self.caller.owner_id, self.request)
+
+    async def settled(self, stack: AsyncExitStack) -> None:
+        """Hold back an equal request until this one is acknowledged: it is no retry of a reply that has arrived."""
+        if self.equal:
+            await stack.enter_async_context(self.caller.kit.busy.alone(f"acknowledge {self.equal}"))
+
+    async def after_its_equal(self) -> None:
+        async with AsyncExitStack() as stack:
+            await self.settled(stack)
+
+    async def acknowledge(self, done: Done | None) -> None:
+        """Note that the reply is with the client; a store that fails here costs at most a repeated answer."""
+        if done is None or done.turn is None:
+            return
+        try:
+            await acknowledge(self.caller.kit, self.caller.owner_id, done.turn.turn_id)
+        except SouvenanceError as error:
+            log.warning("acknowledgement_failed", extra={"turn_id": done.turn.turn_id, "code": error.code})
+
+
+class StreamedTurn(Response):
+    """Server-sent events in a door's voice; the last piece leaves only after the reply is stored."""
+
+    def __init__(self, asked: AskedTurn, voice: Voice, *, quiet_seconds: float = KEEP_ALIVE_SECONDS) -> None:
+        super().__init__(media_type="text/event-stream")
+        self._asked = asked
+        self._voice = voice
+        self._quiet = quiet_seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with AsyncExitStack() as stack:
+            try:
+                done = await while_connected(receive, self._speak(send, stack))
+            except ClientLeft:
+                log.info("client_left", extra={"path": scope["path"]})
+                return
+            await self._asked.acknowledge(done)
+            await hang_up(send)
+
+    async def _speak(self, send: Send, stack: AsyncExitStack) -> Done | None:
+        await self._asked.after_its_equal()
+        async with aclosing(self._asked.events()) as events:
+            first = await anext(events)
+            async with open_line(send, self._voice.headers(first), self._quiet) as line:
+                try:
+                    return await self._say_all(first, events, line, stack)
+                except SouvenanceError as error:
+                    await line.say(self._voice.trouble(error))
+                except Exception:
+                    log.exception("turn_failed")
+                    await line.say(self._voice.trouble(InternalError()))
+        return None
+
+    async def _say_all(
+        self, first: TurnEvent, events: AsyncIterator[TurnEvent], line: EventLine, stack: AsyncExitStack
+    ) -> Done | None:
+        done: Done | None = None
+        async for event in _with_first(first, events):
+            if isinstance(event, Done):
+                done = event
+                await self._asked.settled(stack)
+            for piece in self._voice.say(event):
+                await line.say(piece)
+        return done
+
+
+class WholeTurn(Response):
+    """One JSON answer, once the turn is done."""
+
+    def __init__(self, asked: AskedTurn, compose: Callable[[list[TurnEvent]], Response]) -> None:
+        super().__init__()
+        self._asked = asked
+        self._compose = compose
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with AsyncExitStack() as stack:
+            try:
+                events = await while_connected(receive, self._listen(stack))
+            except ClientLeft:
+                log.info("client_left", extra={"path": scope["path"]})
+                return
+            await self._compose(events)(scope, receive, send)
+            await self._asked.acknowledge(next((event for event in events if isinstance(event, Done)), None))
+
+    async def _listen(self, stack: AsyncExitStack) -> list[TurnEvent]:
+        await self._asked.after_its_equal()
+        async with aclosing(self._asked.events()) as events:
+            heard = [event async for event in events]
+        await self._asked.settled(stack)
+        return heard
+
+
+async def _with_first(first: TurnEvent, rest: AsyncIterator[TurnEvent]) -> AsyncIterator[TurnEvent]:
+    yield first
+    async for event in rest:
+        yield event

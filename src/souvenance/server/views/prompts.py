@@ -1,0 +1,84 @@
+"""Sent prompts as JSON: their figures by layer, and their parts (C1)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Self
+
+from pydantic import BaseModel
+
+from souvenance.domain.sent import LeftOut, Part, SentPrompt
+
+
+class LeftOutJson(BaseModel):
+    layer: str
+    item: str
+    tokens: int
+
+    @classmethod
+    def of(cls, left: LeftOut) -> Self:
+        return cls(layer=left.layer, item=left.item, tokens=left.tokens)
+
+
+class FiguresJson(BaseModel):
+    """Tokens in by layer, estimated; the reported figures are the model's own, null until it reports them."""
+
+    id: str
+    conversation_id: str
+    turn_id: str
+    message_id: str | None
+    model: str
+    at: datetime
+    layers: dict[str, int]
+    left_out: list[LeftOutJson]
+    estimated_in: int
+    estimated_out: int
+    reported_in: int | None
+    reported_out: int | None
+    round: int
+    epoch: int
+
+    @classmethod
+    def of(cls, prompt: SentPrompt) -> Self:
+        return cls(
+            id=prompt.prompt_id,
+            conversation_id=prompt.conversation_id,
+            turn_id=prompt.turn_id,
+            message_id=prompt.message_id,
+            model=prompt.model,
+            at=prompt.at,
+            layers=dict(prompt.layers),
+            left_out=[LeftOutJson.of(each) for each in prompt.left_out],
+            estimated_in=prompt.estimated_in,
+            estimated_out=prompt.estimated_out,
+            reported_in=prompt.reported_in,
+            reported_out=prompt.reported_out,
+            round=prompt.round,
+            epoch=prompt.epoch,
+        )
+
+
+class PartJson(BaseModel):
+    """A run of the request's bytes as text, with the memory or message it holds."""
+
+    text: str
+    memory_id: str | None
+    message_id: str | None
+
+    @classmethod
+    def of(cls, part: Part) -> Self:
+        text = part.data.decode(errors="replace")
+        return cls(text=text, memory_id=part.memory_id, message_id=part.message_id)
+
+
+class PromptJson(FiguresJson):
+    parts: list[PartJson]
+
+    @classmethod
+    def whole(cls, prompt: SentPrompt) -> Self:
+        figures = FiguresJson.of(prompt)
+        return cls(**figures.model_dump(), parts=[PartJson.of(part) for part in prompt.parts])
+
+
+class PromptsJson(BaseModel):
+    items: list[FiguresJson]

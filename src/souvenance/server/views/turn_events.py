@@ -1,0 +1,82 @@
+"""The events of a turn as JSON: what each server-sent event holds, and the whole turn in one object."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import BaseModel
+
+from souvenance.app.turn import Delta, Done, Noted, Opened, TurnEvent
+from souvenance.server.views.conversations import ConversationJson, MessageJson, TurnJson
+
+
+class OpenedJson(BaseModel):
+    """The user's message is stored; all null where memory is unavailable."""
+
+    conversation: ConversationJson | None
+    turn: TurnJson | None
+    message: MessageJson | None
+
+    @classmethod
+    def of(cls, event: Opened) -> Self:
+        return cls(
+            conversation=None if event.conversation is None else ConversationJson.of(event.conversation),
+            turn=None if event.turn is None else TurnJson.of(event.turn),
+            message=None if event.message is None else MessageJson.of(event.message),
+        )
+
+
+class NotedJson(BaseModel):
+    kind: str
+    text: str
+    memory_id: str | None
+
+    @classmethod
+    def of(cls, event: Noted) -> Self:
+        return cls(kind=event.kind, text=event.text, memory_id=event.memory_id)
+
+
+class DoneJson(BaseModel):
+    """The reply is stored (unless `memory_unavailable`); tokens are `estimated` until the model reports them (C5)."""
+
+    turn: TurnJson | None
+    message: MessageJson | None
+    finish: str
+    model: str
+    tokens_in: int
+    tokens_out: int
+    estimated: bool
+    saved: int
+    memory_unavailable: bool
+
+    @classmethod
+    def of(cls, event: Done) -> Self:
+        return cls(
+            turn=None if event.turn is None else TurnJson.of(event.turn),
+            message=None if event.message is None else MessageJson.of(event.message),
+            finish=event.finish,
+            model=event.model,
+            tokens_in=event.tokens_in,
+            tokens_out=event.tokens_out,
+            estimated=event.estimated,
+            saved=event.saved,
+            memory_unavailable=event.memory_unavailable,
+        )
+
+
+class ReplyJson(BaseModel):
+    """A whole turn: what was opened, the reply as a person sees it, what was noted beside it, and how it ended."""
+
+    opened: OpenedJson | None
+    text: str
+    noted: list[NotedJson]
+    done: DoneJson | None
+
+    @classmethod
+    def of(cls, events: list[TurnEvent]) -> Self:
+        return cls(
+            opened=next((OpenedJson.of(event) for event in events if isinstance(event, Opened)), None),
+            text="".join(event.text for event in events if isinstance(event, Delta)),
+            noted=[NotedJson.of(event) for event in events if isinstance(event, Noted)],
+            done=next((DoneJson.of(event) for event in events if isinstance(event, Done)), None),
+        )
