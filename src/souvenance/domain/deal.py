@@ -24,7 +24,7 @@ def deal(scopes: Sequence[tuple[Scope, Sequence[Memory]]], *, most: int) -> tupl
     """
     hands = [iter(newest_first(memories)) for _, memories in scopes]
     dealt: dict[MemoryId, Memory] = {}
-    while hands and len(dealt) < most:
+    while hands:
         hands = [hand for hand in hands if _gives(hand, dealt, most)]
     return tuple(dealt.values())
 

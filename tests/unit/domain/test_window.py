@@ -115,6 +115,11 @@ def test_two_large_turns_are_never_compacted() -> None:
     assert next_batch(turns(2, tokens=20_000), BALANCED, LIMITS) == range(0)
 
 
+def test_a_batch_never_reaches_the_newest_two_turns() -> None:
+    line = [TurnSize(position=p, messages=2, tokens=tokens) for p, tokens in enumerate([1_900, 100, 9_000])]
+    assert next_batch(line, BALANCED, LIMITS) == range(1)
+
+
 def test_a_compaction_takes_the_oldest_batch_and_stops_at_three_quarters() -> None:
     assert next_batch(turns(21, first=4), BALANCED, LIMITS) == range(4, 9)
     assert next_batch(turns(21, covered=2), BALANCED, LIMITS) == range(2, 7), "38 of 50 messages are over 37"
