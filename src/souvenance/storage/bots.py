@@ -13,13 +13,13 @@ from souvenance.domain.ids import BotId
 from souvenance.domain.limits import Level
 from souvenance.domain.text import fold
 from souvenance.errors import NameTaken, NotFound, StaleEdit
-from souvenance.storage.repository import Repository, owned
+from souvenance.storage.repository import LIMIT, Repository, owned
 from souvenance.storage.schema import bots, levels
 
 _C = bots.c
 _GET = select(bots).where(owned(bots), _C.bot_id == bindparam("id"))
 _FIND = select(bots).where(owned(bots), _C.name_hash == bindparam("hash"))
-_PAGE = select(bots).where(owned(bots), _C.bot_id > bindparam("after")).order_by(_C.bot_id).limit(bindparam("limit"))
+_PAGE = select(bots).where(owned(bots), _C.bot_id > bindparam("after")).order_by(_C.bot_id).limit(LIMIT)
 _PUT = insert(bots)
 _SAVE = update(bots).where(owned(bots), _C.bot_id == bindparam("id"), _C.version == bindparam("seen"))
 

@@ -10,7 +10,7 @@ from sqlalchemy import Row, bindparam, insert, select, update
 from souvenance.domain.conversation import Channel, Conversation, Flags
 from souvenance.domain.ids import BotId, ConversationId
 from souvenance.errors import NotFound
-from souvenance.storage.repository import Repository, owned
+from souvenance.storage.repository import LIMIT, Repository, owned
 from souvenance.storage.schema import conversations
 
 _C = conversations.c
@@ -25,7 +25,7 @@ _BY_HISTORY = (
     .order_by(_C.conversation_id.desc())
     .limit(2)
 )
-_ALL = select(conversations).where(owned(conversations)).order_by(_C.conversation_id.desc()).limit(bindparam("limit"))
+_ALL = select(conversations).where(owned(conversations)).order_by(_C.conversation_id.desc()).limit(LIMIT)
 _OLDER = _C.conversation_id < bindparam("before")
 _OF_BOT = _C.bot_id == bindparam("bot")
 _PAGES = {

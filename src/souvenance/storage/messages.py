@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Row, bindparam, insert, select, tuple_, update
+from sqlalchemy import Integer, Row, bindparam, insert, select, tuple_, update
 
 from souvenance.domain.conversation import Message, MessageState, Role
 from souvenance.domain.ids import BotId, ConversationId, MessageId, TurnId
 from souvenance.errors import NotFound
-from souvenance.storage.repository import Repository, owned
+from souvenance.storage.repository import LIMIT, Repository, owned
 from souvenance.storage.schema import messages
 
 _AT_ONCE = 500
@@ -38,6 +38,7 @@ _COLUMNS = (
 )
 """In the order in which `_message` takes them."""
 
+_AT_POSITION, _AT_PART = bindparam("at_position", type_=Integer), bindparam("at_part", type_=Integer)
 _ALL = select(*_COLUMNS).where(owned(messages))
 _GET = _ALL.where(_C.message_id == bindparam("id"))
 _MANY = _ALL.where(_C.message_id.in_(bindparam("ids", expanding=True)))
@@ -45,8 +46,8 @@ _PRESENT = select(_C.message_id).where(owned(messages), _C.message_id.in_(bindpa
 _OF_TURN = _ALL.where(_C.turn_id == bindparam("turn")).order_by(_C.part, _C.variant)
 _CHOSEN = _ALL.where(_C.conversation_id == bindparam("conversation"), _C.chosen)
 FROM_POSITION = _CHOSEN.where(_C.position >= bindparam("start")).order_by(_C.position, _C.part)
-NEWEST = _CHOSEN.order_by(_C.position.desc(), _C.part.desc()).limit(bindparam("limit"))
-OLDER = NEWEST.where(tuple_(_C.position, _C.part) < tuple_(bindparam("at_position"), bindparam("at_part")))
+NEWEST = _CHOSEN.order_by(_C.position.desc(), _C.part.desc()).limit(LIMIT)
+OLDER = NEWEST.where(tuple_(_C.position, _C.part) < tuple_(_AT_POSITION, _AT_PART))
 _PUT = insert(messages)
 _SAVE = update(messages).where(owned(messages), _C.message_id == bindparam("id"))
 

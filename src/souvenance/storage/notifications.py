@@ -12,11 +12,11 @@ from souvenance.domain.ids import NotificationId
 from souvenance.domain.notification import Notification
 from souvenance.errors import NotFound
 from souvenance.storage.columns import Moment
-from souvenance.storage.repository import Repository, owned
+from souvenance.storage.repository import LIMIT, Repository, owned
 from souvenance.storage.schema import notifications
 
 _C = notifications.c
-_ALL = select(notifications).where(owned(notifications)).order_by(_C.notification_id.desc()).limit(bindparam("limit"))
+_ALL = select(notifications).where(owned(notifications)).order_by(_C.notification_id.desc()).limit(LIMIT)
 _OLDER = _C.notification_id < bindparam("before")
 _PAGES = {
     (False, False): _ALL,

@@ -9,17 +9,12 @@ from sqlalchemy import Row, bindparam, delete, insert, select, update
 from souvenance.domain.bot import Persona
 from souvenance.domain.ids import PersonaId
 from souvenance.errors import NotFound, StaleEdit
-from souvenance.storage.repository import Repository, owned
+from souvenance.storage.repository import LIMIT, Repository, owned
 from souvenance.storage.schema import personas
 
 _C = personas.c
 _GET = select(personas).where(owned(personas), _C.persona_id == bindparam("id"))
-_PAGE = (
-    select(personas)
-    .where(owned(personas), _C.persona_id > bindparam("after"))
-    .order_by(_C.persona_id)
-    .limit(bindparam("limit"))
-)
+_PAGE = select(personas).where(owned(personas), _C.persona_id > bindparam("after")).order_by(_C.persona_id).limit(LIMIT)
 _SAVE = update(personas).where(owned(personas), _C.persona_id == bindparam("id"), _C.version == bindparam("seen"))
 _DELETE = delete(personas).where(owned(personas), _C.persona_id == bindparam("id"))
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, CursorResult, Executable, Row, Table, bindparam
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    CursorResult,
+    Executable,
+    Integer,
+    Row,
+    Table,
+    bindparam,
+)
 
 from souvenance.domain.ids import OwnerId
 from souvenance.storage.hashing import Hasher
@@ -13,6 +23,9 @@ from souvenance.storage.schema import WORD
 
 OWNER: BindParameter[str] = bindparam("owner", type_=WORD)
 """Bound by `Repository` to the unit's owner; statements name it through `owned`."""
+
+LIMIT: BindParameter[int] = bindparam("limit", type_=Integer)
+"""The most rows a page may have."""
 
 
 def owned(table: Table) -> ColumnElement[bool]:

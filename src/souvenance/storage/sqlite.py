@@ -27,7 +27,8 @@ from souvenance.storage.unit import SqlUnit
 T = TypeVar("T")
 
 FILE = "souvenance.db"
-BUSY_SECONDS = 5.0
+BUSY_SECONDS = 3.0
+"""How long one try waits for another process that writes; see `faults.TRIES`."""
 READERS = 3
 
 _PRAGMAS = (
@@ -57,6 +58,7 @@ class SqliteStore:
         *,
         probe: Callable[[str], None] | None = None,
         migrations: migrate.Migrations = migrate.CURRENT,
+        busy_seconds: float = BUSY_SECONDS,
     ) -> SqliteStore:
         """Open `souvenance.db` in the folder (or the file, when it ends in `.db`); made when missing, readable by its
         owner alone, brought to the newest revision after a backup beside it.
@@ -64,7 +66,7 @@ class SqliteStore:
         `probe` is told `<label>:before` and `<label>:after` each commit. Raises StoreTooNew or StoreUnavailable.
         """
         path = file_of(folder_or_file)
-        engine = await asyncio.to_thread(_opened, path, migrations)
+        engine = await asyncio.to_thread(_opened, path, migrations, busy_seconds)
         return cls(engine, probe=probe)
 
     async def write(self, owner_id: OwnerId, work: Callable[[Unit], T], *, label: str) -> T:
@@ -140,10 +142,10 @@ def _persistently(connection: Connection, work: Callable[[], T]) -> T:
         time.sleep(faults.pause(tries))
 
 
-def _opened(path: Path, migrations: migrate.Migrations) -> Engine:
+def _opened(path: Path, migrations: migrate.Migrations, busy_seconds: float) -> Engine:
     try:
         _make_private(path)
-        engine = make_engine(path)
+        engine = make_engine(path, busy_seconds=busy_seconds)
         migrate.prepare_sqlite(engine, path, migrations)
     except (DBAPIError, sqlite3.Error, OSError) as error:
         raise StoreUnavailable(f"{path}: {faults.reason(error)}") from error
@@ -156,7 +158,7 @@ def _make_private(path: Path) -> None:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 
 
-def make_engine(path: Path, *, busy_seconds: float = BUSY_SECONDS) -> Engine:
+def make_engine(path: Path, *, busy_seconds: float) -> Engine:
     """An engine whose transactions begin as SQLite should: IMMEDIATE on connections made to write."""
 
     def connect() -> sqlite3.Connection:

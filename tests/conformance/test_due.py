@@ -1,0 +1,181 @@
+"""Due work and its claim on both databases (HOUSE, journey 2)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from souvenance.domain.due import Due, DueState
+from souvenance.domain.ids import ConversationId, OwnerId
+from souvenance.ports.store import Store
+from tests.conformance import rows
+from tests.conformance.rows import ALICE, BOB, NOW, later
+
+LEASE = timedelta(seconds=30)
+
+
+async def put(store: Store, *work: Due) -> None:
+    for due in work:
+        await store.write(due.owner_id, lambda unit, due=due: unit.due.put(due), label="due.put")
+
+
+async def claim(store: Store, now: datetime = NOW, *, worker: str = "w1", kinds: tuple[str, ...] = ("compact",)) -> Due:
+    due = await store.claim(worker=worker, now=now, lease=LEASE, kinds=kinds)
+    assert due is not None
+    return due
+
+
+async def nothing_due(store: Store, now: datetime = NOW, kinds: tuple[str, ...] = ("compact",)) -> bool:
+    return await store.claim(worker="w1", now=now, lease=LEASE, kinds=kinds) is None
+
+
+async def stored(store: Store, due: Due) -> Due | None:
+    return await store.read(due.owner_id, lambda unit: unit.due.get(due.kind, due.subject), label="due.read")
+
+
+async def finish(store: Store, due: Due) -> bool:
+    return await store.write(due.owner_id, lambda unit: unit.due.finish(due), label="due.done")
+
+
+async def test_a_claim_leases_what_is_due_with_the_next_fence(store: Store) -> None:
+    await put(store, rows.due(conversation_id=ConversationId("con_1")))
+    claimed = await claim(store)
+    assert claimed == rows.due(
+        conversation_id=ConversationId("con_1"), state=DueState.LEASED, lease_until=NOW + LEASE, fence=1
+    )
+    assert await stored(store, claimed) == claimed
+    assert await nothing_due(store, later(29))
+
+
+async def test_nothing_is_claimed_before_its_time_or_of_another_kind(store: Store) -> None:
+    await put(store, rows.due(due_at=later(10)))
+    assert await nothing_due(store, later(9))
+    assert await nothing_due(store, later(10), kinds=("deepen",))
+    assert (await claim(store, later(10), kinds=("deepen", "compact"))).subject == "con_1"
+
+
+async def test_an_expired_lease_is_taken_over_and_the_first_worker_cannot_commit(store: Store) -> None:
+    await put(store, rows.due())
+    slow = await claim(store, worker="slow")
+    quick = await claim(store, later(30), worker="quick")
+    assert (slow.fence, quick.fence) == (1, 2)
+    assert not await finish(store, slow)
+    postponed = await store.write(
+        ALICE, lambda unit: unit.due.postpone(slow, until=later(99), reason="busy"), label="due.postponed"
+    )
+    parked = await store.write(ALICE, lambda unit: unit.due.park(slow, reason="bad"), label="due.parked")
+    assert not postponed
+    assert not parked
+    assert await stored(store, quick) == quick
+    assert await finish(store, quick)
+    assert await stored(store, quick) is None
+
+
+async def test_what_is_postponed_comes_back_with_one_attempt_more(store: Store) -> None:
+    await put(store, rows.due())
+    due = await claim(store)
+    assert await store.write(
+        ALICE, lambda unit: unit.due.postpone(due, until=later(60), reason="model down"), label="due.postponed"
+    )
+    waiting = await store.read(ALICE, lambda unit: unit.due.waiting(), label="due.listed")
+    assert waiting == [rows.due(due_at=later(60), fence=1, attempts=1, reason="model down")]
+    assert await nothing_due(store, later(59))
+    assert (await claim(store, later(60))).attempts == 1
+
+
+async def test_what_is_parked_stays_visible_and_is_not_claimed_again(store: Store) -> None:
+    await put(store, rows.due())
+    due = await claim(store)
+    assert await store.write(ALICE, lambda unit: unit.due.park(due, reason="bad JSON"), label="due.parked")
+    await put(store, rows.due())
+    parked = await stored(store, due)
+    assert parked is not None
+    assert (parked.state, parked.reason) == (DueState.PARKED, "bad JSON")
+    assert await nothing_due(store, later(9_999))
+
+
+async def test_putting_it_again_makes_it_due_no_later(store: Store) -> None:
+    await put(store, rows.due(due_at=later(50)), rows.due(due_at=later(20)), rows.due(due_at=later(80)))
+    waiting = await store.read(ALICE, lambda unit: unit.due.waiting(), label="due.listed")
+    assert waiting == [rows.due(due_at=later(20))]
+
+
+async def test_what_becomes_due_again_while_a_worker_has_it_is_not_lost(store: Store) -> None:
+    await put(store, rows.due())
+    first = await claim(store)
+    await put(store, rows.due(due_at=later(5)))
+    assert await nothing_due(store, later(5))
+    assert await finish(store, first)
+    again = await claim(store, later(5))
+    assert again.fence == 2
+    assert await finish(store, again)
+    assert await stored(store, again) is None
+
+
+async def test_work_of_one_conversation_is_done_in_order_and_one_at_a_time(store: Store) -> None:
+    chat, other = ConversationId("con_1"), ConversationId("con_2")
+    await put(
+        store,
+        rows.due("b", due_at=later(-10), conversation_id=chat),
+        rows.due("a", due_at=later(-20), conversation_id=chat, kind="deepen"),
+        rows.due("c", due_at=later(-5), conversation_id=other),
+    )
+    both = ("compact", "deepen")
+    first, second = await claim(store, kinds=both), await claim(store, kinds=both)
+    assert {first.subject, second.subject} == {"a", "c"}
+    assert await nothing_due(store, kinds=both)
+    held = first if first.subject == "a" else second
+    assert await finish(store, held)
+    assert (await claim(store, kinds=both)).subject == "b"
+
+
+async def test_an_older_piece_of_a_kind_this_worker_does_not_do_holds_its_conversation_back(store: Store) -> None:
+    chat = ConversationId("con_1")
+    await put(
+        store,
+        rows.due("a", due_at=later(-20), conversation_id=chat, kind="deepen"),
+        rows.due("b", due_at=later(-10), conversation_id=chat),
+    )
+    assert await nothing_due(store)
+    assert (await claim(store, kinds=("deepen",))).subject == "a"
+
+
+async def test_the_same_conversation_id_of_two_owners_holds_neither_back(store: Store) -> None:
+    chat = ConversationId("con_1")
+    await put(store, rows.due(conversation_id=chat), rows.due(owner_id=BOB, conversation_id=chat))
+    assert {(await claim(store)).owner_id, (await claim(store)).owner_id} == {ALICE, BOB}
+
+
+async def test_an_owner_with_a_thousand_pieces_delays_no_other(store: Store) -> None:
+    many = [rows.due(f"s{n:04}") for n in range(1_000)]
+    await store.write(ALICE, lambda unit: [unit.due.put(due) for due in many], label="due.put")
+    await put(store, rows.due("late", owner_id=BOB, due_at=later(1)))
+    owners = [(await claim(store, later(2))).owner_id for _ in range(3)]
+    assert Counter(owners) == {ALICE: 2, BOB: 1}
+
+
+async def test_ranks_follow_what_its_owner_has_waiting(store: Store) -> None:
+    await put(store, *(rows.due(f"s{n}") for n in range(3)), rows.due(owner_id=BOB))
+    ranks = await store.read(ALICE, lambda unit: [due.rank for due in unit.due.waiting()], label="due.listed")
+    of_bob = await store.read(BOB, lambda unit: [due.rank for due in unit.due.waiting()], label="due.listed")
+    assert (ranks, of_bob) == ([0, 1, 2], [0])
+
+
+async def test_workers_that_claim_at_once_never_get_the_same_piece(store: Store) -> None:
+    await put(store, *(rows.due(f"s{n:02}") for n in range(12)))
+    claims = await asyncio.gather(
+        *(store.claim(worker=f"w{n}", now=NOW, lease=LEASE, kinds=("compact",)) for n in range(20))
+    )
+    subjects = [due.subject for due in claims if due is not None]
+    assert sorted(subjects) == [f"s{n:02}" for n in range(12)]
+
+
+async def test_due_work_of_another_owner_cannot_be_seen_or_finished(store: Store) -> None:
+    await put(store, rows.due())
+    claimed = await claim(store)
+    assert await store.read(BOB, lambda unit: unit.due.get("compact", "con_1"), label="due.read") is None
+    assert await store.read(BOB, lambda unit: unit.due.waiting(), label="due.listed") == []
+    assert not await finish(store, replace(claimed, owner_id=OwnerId(BOB)))
+    assert await stored(store, claimed) == claimed
