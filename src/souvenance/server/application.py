@@ -36,11 +36,11 @@ class Pace:
     quiet: float = KEEP_ALIVE_SECONDS
 
 
-_LOCAL = Access()
-_USUAL = Pace()
+LOCAL = Access()
+USUAL = Pace()
 
 
-def create_app(house: House, *, report: Report | None = None, access: Access = _LOCAL, pace: Pace = _USUAL) -> FastAPI:
+def create_app(house: House, *, report: Report | None = None, access: Access = LOCAL, pace: Pace = USUAL) -> FastAPI:
     """The application; it needs no network for itself (no page of docs) and leaves `house` open when it stops.
 
     `report` answers `GET /api/v1/doctor`. `app.state.stopping` is set by whoever serves it, to end open streams.

@@ -8,7 +8,6 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt, ValidationInfo
 
-from souvenance.app.kit import Kit
 from souvenance.domain.bot import Preset
 from souvenance.domain.conversation import Channel, Flags
 from souvenance.domain.ids import known_shape
@@ -157,11 +156,3 @@ def parse_scope(field: str, key: str) -> Scope:
     if kind == ScopeKind.BOT:
         return Scope(kind=ScopeKind.BOT, ref=known_shape("bot", ref))
     raise BadValue(field, value=key, expected="account or bot:<id>")
-
-
-def bounded(kit: Kit, limit: int | None) -> int | None:
-    """The size of a page, when it is one that may be asked for."""
-    most = kit.limits.page_most
-    if limit is not None and not 1 <= limit <= most:
-        raise BadValue("limit", value=limit, expected=f"a whole number from 1 to {most}")
-    return limit

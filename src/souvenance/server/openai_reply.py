@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, assert_never
 
 from souvenance.app.turn import Delta, Done, Noted, Opened, TurnEvent
+from souvenance.domain.json_object import JsonObject
 from souvenance.errors import SouvenanceError
-from souvenance.ports.chat_model import JsonObject, ModelChunk, ToolCallDelta
+from souvenance.ports.chat_model import ModelChunk, ToolCallDelta
 from souvenance.server.event_line import data_event
 from souvenance.server.problems import openai_stream_error
 

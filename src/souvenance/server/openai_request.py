@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from souvenance.domain.conversation import Role
+from souvenance.domain.json_object import JsonObject
 from souvenance.errors import BadValue, InputError, UnusableText
-from souvenance.ports.chat_model import JsonObject
 
 _SYSTEM = frozenset({"system", "developer"})
 _ROLES = _SYSTEM | {"user", "assistant", "tool", "function"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from fastapi import Response
@@ -68,7 +68,7 @@ class PlainAnswer(Response):
         response = Response(json.dumps(answer, ensure_ascii=False), media_type="application/json")
         await response(scope, receive, send)
 
-    async def _events(self) -> AsyncIterator[TurnEvent]:
+    async def _events(self) -> AsyncGenerator[TurnEvent, None]:
         model = await self._model()
         finish = "stop"
         async with aclosing(self._here.kit.models.reply(_as_sent(model, self._body))) as chunks:

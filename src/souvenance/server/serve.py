@@ -16,7 +16,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from souvenance.errors import PortBusy, SettingError
-from souvenance.server.application import Pace, create_app
+from souvenance.server.application import LOCAL, USUAL, Pace, create_app
 from souvenance.server.caller import House, Report
 from souvenance.server.guard import Access
 
@@ -32,8 +32,8 @@ async def serve(
     host: str = HOST,
     port: int = PORT,
     allow_public_without_login: bool = False,
-    access: Access = Access(),
-    pace: Pace = Pace(),
+    access: Access = LOCAL,
+    pace: Pace = USUAL,
     report: Report | None = None,
     announce: Callable[[str], None] | None = None,
     stop: asyncio.Event | None = None,

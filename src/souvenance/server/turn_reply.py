@@ -6,7 +6,7 @@ The whole turn runs in one task. What goes wrong before its first event is an HT
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from typing import Protocol
@@ -53,7 +53,7 @@ class AskedTurn:
     request: TurnRequest
     equal: str = ""
 
-    def events(self) -> AsyncIterator[TurnEvent]:
+    def events(self) -> AsyncGenerator[TurnEvent, None]:
         return chat_turn(self.caller.kit, self.caller.owner_id, self.request)
 
     async def settled(self, stack: AsyncExitStack) -> None:

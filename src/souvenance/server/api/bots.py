@@ -9,7 +9,7 @@ from souvenance.app.browse import list_bots
 from souvenance.domain.bot import Bot
 from souvenance.domain.ids import known_shape
 from souvenance.server.caller import Caller, Here
-from souvenance.server.forms import BotChanges, Cursor, LevelForm, Limit, NewBotForm, bounded
+from souvenance.server.forms import BotChanges, Cursor, LevelForm, Limit, NewBotForm
 from souvenance.server.views.bots import BotJson, LevelJson
 from souvenance.server.views.page import PageJson
 
@@ -18,7 +18,7 @@ router = APIRouter(prefix="/bots", tags=["bots"])
 
 @router.get("")
 async def list_(here: Here, cursor: Cursor = None, limit: Limit = None) -> PageJson[BotJson]:
-    page = await list_bots(here.kit, here.owner_id, cursor=cursor, limit=bounded(here.kit, limit))
+    page = await list_bots(here.kit, here.owner_id, cursor=cursor, limit=limit)
     return PageJson(items=[BotJson.of(bot) for bot in page.items], next=page.next)
 
 

@@ -11,7 +11,7 @@ from souvenance.domain.conversation import Channel
 from souvenance.domain.ids import BotId, ConversationId, PersonaId, known_shape
 from souvenance.errors import BadValue
 from souvenance.server.caller import Caller, Here
-from souvenance.server.forms import Cursor, Limit, NewConversationForm, bounded
+from souvenance.server.forms import Cursor, Limit, NewConversationForm
 from souvenance.server.views.conversations import ConversationJson, ConversationMemoryJson, MessageJson
 from souvenance.server.views.page import PageJson
 
@@ -41,7 +41,7 @@ async def list_(
         here.owner_id,
         bot_id=None if bot_id is None else BotId(known_shape("bot", bot_id)),
         cursor=cursor,
-        limit=bounded(here.kit, limit),
+        limit=limit,
     )
     return PageJson(items=[ConversationJson.of(each) for each in page.items], next=page.next)
 
@@ -78,7 +78,7 @@ async def messages(
         here.owner_id,
         conversation_id_of(conversation_id),
         cursor=cursor,
-        limit=bounded(here.kit, limit),
+        limit=limit,
     )
     return PageJson(items=[MessageJson.of(message) for message in page.items], next=page.next)
 

@@ -26,7 +26,6 @@ from souvenance.server.forms import (
     NewMemoryForm,
     PinForm,
     QueryForm,
-    bounded,
     parse_scope,
 )
 from souvenance.server.views.memories import (
@@ -64,7 +63,7 @@ async def list_(
         shelf=shelf,
         order=order,
         cursor=cursor,
-        limit=bounded(here.kit, limit),
+        limit=limit,
     )
     return PageJson(items=[ListedMemoryJson.shown(view) for view in page.items], next=page.next)
 

@@ -15,7 +15,7 @@ from souvenance.domain.notification import Notification
 from souvenance.errors import StoreUnavailable
 from souvenance.server.caller import Caller, Here
 from souvenance.server.event_line import hang_up, named_event, open_line
-from souvenance.server.forms import Cursor, Limit, bounded
+from souvenance.server.forms import Cursor, Limit
 from souvenance.server.hang_up import ClientLeft, while_connected
 from souvenance.server.views.about import NotificationJson
 from souvenance.server.views.page import PageJson
@@ -28,9 +28,7 @@ async def list_(
     here: Here, unread_only: bool = False, cursor: Cursor = None, limit: Limit = None
 ) -> PageJson[NotificationJson]:
     """Newest first."""
-    page = await list_notifications(
-        here.kit, here.owner_id, unread_only=unread_only, cursor=cursor, limit=bounded(here.kit, limit)
-    )
+    page = await list_notifications(here.kit, here.owner_id, unread_only=unread_only, cursor=cursor, limit=limit)
     return PageJson(items=[NotificationJson.of(each) for each in page.items], next=page.next)
 
 

@@ -8,7 +8,7 @@ from souvenance.app.browse import list_personas
 from souvenance.app.personas import change_persona, create_persona, delete_persona
 from souvenance.domain.ids import PersonaId, known_shape
 from souvenance.server.caller import Here
-from souvenance.server.forms import Cursor, Limit, NewPersonaForm, PersonaChanges, bounded
+from souvenance.server.forms import Cursor, Limit, NewPersonaForm, PersonaChanges
 from souvenance.server.views.bots import PersonaJson
 from souvenance.server.views.page import PageJson
 
@@ -17,7 +17,7 @@ router = APIRouter(prefix="/personas", tags=["personas"])
 
 @router.get("")
 async def list_(here: Here, cursor: Cursor = None, limit: Limit = None) -> PageJson[PersonaJson]:
-    page = await list_personas(here.kit, here.owner_id, cursor=cursor, limit=bounded(here.kit, limit))
+    page = await list_personas(here.kit, here.owner_id, cursor=cursor, limit=limit)
     return PageJson(items=[PersonaJson.of(persona) for persona in page.items], next=page.next)
 
 

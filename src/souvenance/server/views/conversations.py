@@ -156,6 +156,6 @@ class ConversationMemoryJson(BaseModel):
             level=memory.level,
             in_window=memory.in_window,
             waiting=memory.waiting,
-            messages=memory.messages,
-            window_start=memory.window_start,
+            messages=memory.conversation.messages,
+            window_start=memory.conversation.window_start,
         )
