@@ -1,0 +1,177 @@
+"""The journal on both databases: what was done, in order, and what stands of it (M11, T1–T4)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from sqlalchemy.exc import DBAPIError
+
+from souvenance.domain.ids import MemoryId, MessageId
+from souvenance.domain.journal import Actor, Add, Content, Delete, Move, Operation, Update
+from souvenance.domain.memory import ACCOUNT_SCOPE, Evidence
+from souvenance.errors import SouvenanceError
+from souvenance.ports.store import Store, Unit
+from tests.conformance.facts import BOT_SCOPE, do, folded, read, say, write
+from tests.conformance.rows import ALICE, BOB, NOW, later, message
+
+TEA = Add(content=Content(text="Likes tea"))
+ONE = MemoryId("mem_1")
+TWO = MemoryId("mem_2")
+
+
+def revoked(unit: Unit, memory_id: MemoryId = ONE) -> list[bool]:
+    return [operation.revoked for operation in unit.journal.of_memory(memory_id)]
+
+
+async def test_operations_read_back_in_order_with_their_causes(store: Store) -> None:
+    content = Content(text="Aime le thé 🍵", key="boisson", subject="Ilse", evidence=(Evidence(at=NOW),))
+    first = Operation(
+        place=3,
+        memory_id=ONE,
+        scope=BOT_SCOPE,
+        actor=Actor.TEXT_CALL,
+        intent=Add(content=content),
+        at=NOW,
+        causes=(MessageId("msg_1"), MessageId("msg_2")),
+    )
+    second = replace(first, place=4, actor=Actor.PERSON, intent=Move(scope=ACCOUNT_SCOPE), causes=(), at=later(1))
+    third = replace(second, place=10, intent=Delete(), revoked=True)
+
+    def append(unit: Unit) -> None:
+        for operation in (third, first, second, replace(first, place=5, memory_id=TWO)):
+            unit.journal.append(operation)
+
+    await write(store, append)
+    assert await read(store, lambda unit: unit.journal.of_memory(ONE)) == [first, second, third]
+    both = await read(store, lambda unit: unit.journal.of_memories([TWO, ONE, MemoryId("mem_3")]))
+    assert both == {ONE: [first, second, third], TWO: [replace(first, place=5, memory_id=TWO)]}
+
+
+async def test_one_place_holds_one_operation(store: Store) -> None:
+    await write(store, lambda unit: do(unit, ONE, TEA))
+    operation = (await read(store, lambda unit: unit.journal.of_memory(ONE)))[0]
+    with pytest.raises((DBAPIError, SouvenanceError)):
+        await write(store, lambda unit: unit.journal.append(replace(operation, memory_id=TWO)))
+    assert await read(store, lambda unit: unit.journal.of_memory(TWO)) == []
+
+
+async def test_an_operation_stands_while_its_message_is_chosen(store: Store) -> None:
+    def turn(unit: Unit) -> MessageId:
+        cause = say(unit, 0, part=1)
+        do(unit, ONE, TEA, causes=[cause])
+        do(unit, TWO, TEA, causes=["msg_other"])
+        return cause
+
+    cause = await write(store, turn)
+    assert await write(store, lambda unit: unit.journal.settle([cause])) == []
+
+    def unchoose(unit: Unit) -> list[MemoryId]:
+        unit.messages.save(replace(unit.messages.get(cause), chosen=False))
+        return unit.journal.settle([cause])
+
+    assert await write(store, unchoose) == [ONE]
+    assert await read(store, revoked) == [True]
+    assert await read(store, lambda unit: folded(unit, ONE)) is None
+    assert await write(store, lambda unit: unit.journal.settle([cause])) == []
+
+    def choose(unit: Unit) -> list[MemoryId]:
+        unit.messages.save(replace(unit.messages.get(cause), chosen=True))
+        return unit.journal.settle([cause])
+
+    assert await write(store, choose) == [ONE]
+    assert await read(store, revoked) == [False]
+    assert await read(store, lambda unit: revoked(unit, TWO)) == [False]
+
+
+async def test_an_operation_stands_while_a_fork_still_holds_its_origin(store: Store) -> None:
+    def fork(unit: Unit) -> MessageId:
+        origin = say(unit, 0)
+        say(unit, 0, conversation_id="con_2", origin_id=origin)
+        do(unit, ONE, TEA, causes=[origin])
+        return origin
+
+    origin = await write(store, fork)
+
+    def let_go(unit: Unit, conversation_id: str) -> list[MemoryId]:
+        held = message(0, conversation_id=conversation_id, origin_id=origin, chosen=False)
+        unit.messages.save(held)
+        return unit.journal.settle([origin])
+
+    assert await write(store, lambda unit: let_go(unit, "con_1")) == []
+    assert await write(store, lambda unit: let_go(unit, "con_2")) == [ONE]
+
+
+async def test_two_conversations_that_let_go_at_once_leave_nothing_standing(store: Store) -> None:
+    def fork(unit: Unit) -> MessageId:
+        origin = say(unit, 0)
+        for number in range(2, 7):
+            say(unit, 0, conversation_id=f"con_{number}", origin_id=origin)
+        do(unit, ONE, TEA, causes=[origin])
+        return origin
+
+    origin = await write(store, fork)
+
+    def let_go(unit: Unit, number: int) -> list[MemoryId]:
+        unit.messages.save(message(0, conversation_id=f"con_{number}", origin_id=origin, chosen=False))
+        return unit.journal.settle([origin])
+
+    touched = await asyncio.gather(*(write(store, lambda unit, n=n: let_go(unit, n)) for n in range(1, 7)))
+    assert [one for some in touched for one in some] == [ONE]
+    assert await read(store, revoked) == [True]
+
+
+async def test_any_one_of_several_causes_is_enough(store: Store) -> None:
+    def merge(unit: Unit) -> list[MessageId]:
+        causes = [say(unit, position) for position in (0, 1)]
+        do(unit, ONE, TEA, causes=causes)
+        return causes
+
+    first, second = await write(store, merge)
+
+    def unchoose(unit: Unit, cause: MessageId) -> list[MemoryId]:
+        unit.messages.save(replace(unit.messages.get(cause), chosen=False))
+        return unit.journal.settle([first, second, first])
+
+    assert await write(store, lambda unit: unchoose(unit, first)) == []
+    assert await write(store, lambda unit: unchoose(unit, second)) == [ONE]
+
+
+async def test_what_has_no_cause_is_never_revoked(store: Store) -> None:
+    def turn(unit: Unit) -> MessageId:
+        cause = say(unit, 0, chosen=False)
+        do(unit, ONE, TEA, causes=[cause])
+        do(unit, ONE, Update(content=Content(text="Likes coffee")), actor=Actor.PERSON)
+        return cause
+
+    cause = await write(store, turn)
+    assert await write(store, lambda unit: unit.journal.settle([cause])) == [ONE]
+    assert await read(store, revoked) == [True, False]
+    memory = await read(store, lambda unit: folded(unit, ONE))
+    assert memory is not None
+    assert memory.text == "Likes coffee"
+
+
+async def test_the_same_ids_of_another_owner_neither_hold_nor_fall(store: Store) -> None:
+    def turn(unit: Unit, *, chosen: bool) -> MessageId:
+        cause = say(unit, 0, chosen=chosen)
+        do(unit, ONE, TEA, causes=[cause])
+        return cause
+
+    cause = await write(store, lambda unit: turn(unit, chosen=False), ALICE)
+    await write(store, lambda unit: turn(unit, chosen=True), BOB)
+    assert await write(store, lambda unit: unit.journal.settle([cause]), BOB) == []
+    assert await write(store, lambda unit: unit.journal.settle([cause]), ALICE) == [ONE]
+    assert await read(store, revoked, BOB) == [False]
+
+
+async def test_a_long_rewind_settles_in_one_go(store: Store) -> None:
+    def rewind(unit: Unit) -> list[MemoryId]:
+        origins = [MessageId(f"msg_{number}") for number in range(1_200)]
+        for number in (0, 700, 1_199):
+            do(unit, f"mem_{number}", TEA, causes=[origins[number]])
+        do(unit, "mem_5", TEA, causes=[origins[5], say(unit, 3)])
+        return unit.journal.settle(origins)
+
+    assert await write(store, rewind) == ["mem_0", "mem_1199", "mem_700"]
