@@ -19,7 +19,9 @@ class CallSpacing:
         self._line_is_empty = True
         self._blank_above = True
         self._swallows_blank = False
-        self._forget_gap()
+        self._before = ""
+        self._after = ""
+        self._removed = False
 
     def put(self, char: str, *, call_may_follow: bool) -> str:
         """Take in one character; return what can be shown now. In code no call follows and nothing is held."""

@@ -28,6 +28,7 @@ class CodeRegions:
 
     def __init__(self) -> None:
         self._fence: _Fence | None = None
+        self._previous = ""
         self._begin_line()
 
     @property
