@@ -186,10 +186,10 @@ async def test_changes_since_a_place_come_in_the_order_of_their_change(store: St
         return seen
 
     seen = await write(store, change)
-    both = await read(store, lambda unit: unit.memories.changed_since([ACCOUNT_SCOPE, BOT_SCOPE], seen))
+    both = await read(store, lambda unit: unit.memories.changed_since([ACCOUNT_SCOPE, BOT_SCOPE], seen, limit=9))
     assert ids(both) == ["mem_00005", "mem_00002", "mem_00001"]
-    assert ids(await read(store, lambda unit: unit.memories.changed_since([BOT_SCOPE], seen))) == ["mem_00005"]
-    assert await read(store, lambda unit: unit.memories.changed_since([], seen)) == []
+    assert ids(await read(store, lambda unit: unit.memories.changed_since([BOT_SCOPE], seen, limit=9))) == ["mem_00005"]
+    assert await read(store, lambda unit: unit.memories.changed_since([], seen, limit=9)) == []
 
 
 async def test_the_edge_of_room_is_the_last_one_in_while_others_are_out(store: Store) -> None:

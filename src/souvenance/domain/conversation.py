@@ -103,7 +103,8 @@ class Turn:
 class Message:
     """One message as a person saw it (S12). `part` is 0 for the user, 1… for the replies of a turn; `variant` counts
     the variants of a part, of which one is `chosen`. `origin_id` is the message this one was copied from (T4), itself
-    when it was not. `tokens` is the estimate at the time of storing; `noted` counts what text calls saved (V2)."""
+    when it was not. `tokens` is the estimate at the time of storing; `noted` counts what text calls saved (V2).
+    """
 
     message_id: MessageId
     conversation_id: ConversationId

@@ -11,9 +11,8 @@ from souvenance.domain.memory import Memory, MemoryState, Scope
 
 
 def newest_first(memories: Iterable[Memory]) -> list[Memory]:
-    """By last update, the newest first, ties by id."""
-    by_id = sorted(memories, key=lambda memory: memory.memory_id)
-    return sorted(by_id, key=lambda memory: memory.updated_at, reverse=True)
+    """By last update, the newest first; of two of one moment the later id, as the store reads them."""
+    return sorted(memories, key=lambda memory: (memory.updated_at, memory.memory_id), reverse=True)
 
 
 def deal(scopes: Sequence[tuple[Scope, Sequence[Memory]]], *, most: int) -> tuple[Memory, ...]:

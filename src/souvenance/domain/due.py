@@ -18,7 +18,8 @@ class DueState(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
     """One piece of due work. `rank` is how many of its owner's stood before it when it was written, so that no owner
-    with many delays another; `fence` grows with every claim, and a commit with an older one is refused."""
+    with many delays another; `fence` grows with every claim, and a commit with an older one is refused.
+    """
 
     owner_id: OwnerId
     kind: str

@@ -97,7 +97,8 @@ Intent = Add | Update | Pin | Unpin | Archive | Restore | Delete | Move
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """One entry of the journal. `causes` are origins of messages: it stands while any of them is held and chosen in any
-    conversation of the owner, or always when it has none. `revoked` is the answer to that, kept beside it."""
+    conversation of the owner, or always when it has none. `revoked` is the answer to that, kept beside it.
+    """
 
     place: int
     memory_id: MemoryId

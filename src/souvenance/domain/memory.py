@@ -58,7 +58,8 @@ class Origin(StrEnum):
 
 class MemoryState(StrEnum):
     """LIVE can be read; SHADOWED is equal to a live one since an undo; DELETED can come back by an undo of its turn;
-    ERASING was deleted by a person and is purged when the offer to undo ends (M14)."""
+    ERASING was deleted by a person and is purged when the offer to undo ends (M14).
+    """
 
     LIVE = "live"
     SHADOWED = "shadowed"

@@ -17,7 +17,8 @@ class OwnerKind(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
     """An account or an organisation. `place` counts every change of its memories, one order for all of them; `secret`
-    keys the hashes kept instead of content."""
+    keys the hashes kept instead of content.
+    """
 
     owner_id: OwnerId
     kind: OwnerKind

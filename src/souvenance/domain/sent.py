@@ -30,7 +30,8 @@ class LeftOut:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentPrompt:
     """One request: the concatenation of `parts` is its body. `layers` are estimated tokens in, by layer; the reported
-    figures are the model's own, None until it reports them. `error` is empty when a reply came."""
+    figures are the model's own, None until it reports them. `error` is empty when a reply came.
+    """
 
     prompt_id: PromptId
     conversation_id: ConversationId

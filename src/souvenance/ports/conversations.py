@@ -96,7 +96,8 @@ class Turns(Protocol):
 
     def unacknowledged(self, client: str, *, request_hash: str = "", opened_hash: str = "") -> list[Turn]:
         """At most two turns of this key with this hash (of the request's bytes, or of the history up to its user
-        message), newest first, that are the last of their conversation and whose reply was not acknowledged."""
+        message), newest first, that are the last of their conversation and whose reply was not acknowledged.
+        """
         ...
 
 
@@ -115,9 +116,7 @@ class Messages(Protocol):
         """All messages of a turn, variants that were not chosen included, by part and variant."""
         ...
 
-    def page(
-        self, conversation_id: ConversationId, *, before: tuple[int, int] | None, limit: int
-    ) -> list[Message]:
+    def page(self, conversation_id: ConversationId, *, before: tuple[int, int] | None, limit: int) -> list[Message]:
         """The chosen messages, newest first, before (position, part)."""
         ...
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, TypeAlias, assert_never
 
 from souvenance.domain.ids import ConversationId, MemoryId, MessageId
 from souvenance.domain.journal import Operation
@@ -45,6 +45,22 @@ class Order(StrEnum):
     PLACE = "place"
 
 
+Mark: TypeAlias = tuple[datetime | int, MemoryId]
+"""Where a memory stands in an order: its value there, and its id."""
+
+
+def mark_of(order: Order, memory: Memory) -> Mark:
+    match order:
+        case Order.UPDATED:
+            return memory.updated_at, memory.memory_id
+        case Order.CREATED:
+            return memory.created_at, memory.memory_id
+        case Order.PLACE:
+            return memory.place, memory.memory_id
+        case _:
+            assert_never(order)
+
+
 class Scopes(Protocol):
     def lock(self, scope: Scope) -> ScopeState:
         """Hold the scope against other writers until the commit and count one write; makes its row if need be."""
@@ -55,6 +71,10 @@ class Scopes(Protocol):
         ...
 
     def read(self, scopes: Sequence[Scope]) -> dict[Scope, ScopeState]: ...
+
+    def all(self) -> list[Scope]:
+        """Every scope of the owner in which something was ever written, in the order of its key."""
+        ...
 
 
 class Memories(Protocol):
@@ -90,8 +110,8 @@ class Memories(Protocol):
         """All live ones in the order in which they were first stored (K2)."""
         ...
 
-    def changed_since(self, scopes: Sequence[Scope], place: int) -> list[Memory]:
-        """In any state, changed after `place`, in the order of their change."""
+    def changed_since(self, scopes: Sequence[Scope], place: int, *, limit: int) -> list[Memory]:
+        """At most `limit` of those changed after `place`, in any state, in the order of their change."""
         ...
 
     def counts(self, scope: Scope) -> Counts: ...
@@ -104,9 +124,11 @@ class Memories(Protocol):
         ...
 
     def page(
-        self, *, scopes: Sequence[Scope], shelf: Shelf, room: int, order: Order, after: Memory | None, limit: int
+        self, *, scopes: Sequence[Scope], shelf: Shelf, room: int, order: Order, after: Mark | None, limit: int
     ) -> list[Memory]:
-        """Live memories of these scopes: UPDATED and CREATED newest first, PLACE first stored first; after `after`."""
+        """Live memories of these scopes: UPDATED and CREATED newest first, PLACE first stored first; after `after`,
+        the mark of the last one seen in this order.
+        """
         ...
 
 
@@ -125,7 +147,8 @@ class Journal(Protocol):
 
     def settle(self, origins: Sequence[MessageId]) -> list[MemoryId]:
         """Answer anew, for each operation with one of these causes, whether any of its causes is held and chosen in any
-        conversation (T4); mark what is revoked or stands again. Returns the memories to fold again, by id."""
+        conversation (T4); mark what is revoked or stands again. Returns the memories to fold again, by id.
+        """
         ...
 
 
@@ -165,9 +188,14 @@ class Index(Protocol):
         ...
 
     def find_messages(
-        self, terms: Sequence[str], *, conversation_id: ConversationId | None, leave_out: ConversationId | None,
+        self,
+        terms: Sequence[str],
+        *,
+        conversation_id: ConversationId | None,
+        leave_out: ConversationId | None,
         leave_out_from: int,
     ) -> Found:
         """Among chosen messages of one conversation or all of the owner's that may be found; without those of
-        conversation `leave_out` at position `leave_out_from` and later (its live window)."""
+        conversation `leave_out` at position `leave_out_from` and later (its live window).
+        """
         ...

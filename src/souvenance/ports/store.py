@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
 from souvenance.domain.due import Due
-from souvenance.domain.ids import ErasureId, NotificationId, OwnerId
 from souvenance.domain.erasure import Erasure
+from souvenance.domain.ids import ErasureId, NotificationId, OwnerId
 from souvenance.domain.notification import Notification
 from souvenance.domain.owner import Owner
 from souvenance.ports.conversations import Bots, Conversations, Levels, Messages, Personas, Turns
@@ -84,7 +84,8 @@ class Erasures(Protocol):
 
     def undo(self, erasure_id: ErasureId) -> None:
         """Bring its memories back as their journal has them by now and drop the offer; one whose equal was stored
-        meanwhile comes back SHADOWED. NotFound when there is no such offer (any more)."""
+        meanwhile comes back SHADOWED. NotFound when there is no such offer (any more).
+        """
         ...
 
     def ended(self, now: datetime) -> list[Erasure]:

@@ -15,9 +15,9 @@ from sqlalchemy.exc import IntegrityError
 from souvenance.domain.ids import MemoryId
 from souvenance.domain.memory import Memory, MemoryState, Scope
 from souvenance.errors import Conflict, KeyTaken, NotFound
-from souvenance.ports.memories import Counts, Order, Shelf
+from souvenance.ports.memories import Counts, Mark, Order, Shelf, mark_of
 from souvenance.storage.batches import batches
-from souvenance.storage.memory_pages import descending, newest, page_of, page_values, room_edge, sort_key
+from souvenance.storage.memory_pages import descending, newest, page_of, page_values, room_edge
 from souvenance.storage.memory_rows import COLUMNS, LIVE, Standing, identity_of, memory_of, values_of
 from souvenance.storage.repository import Repository, owned
 from souvenance.storage.schema import memories, owners
@@ -47,6 +47,7 @@ _CHANGED = (
         memories.c.changed > bindparam("place"),
     )
     .order_by(memories.c.changed, memories.c.memory_id)
+    .limit(bindparam("limit"))
 )
 _NEWEST = newest(Standing.FREE, Standing.KEYED)
 _ROOM_EDGE = room_edge()
@@ -106,8 +107,8 @@ class SqlMemories(Repository):
     def by_place(self, scope: Scope) -> list[Memory]:
         return [memory_of(row) for row in self._rows(_BY_PLACE, **{"in": scope.key})]
 
-    def changed_since(self, scopes: Sequence[Scope], place: int) -> list[Memory]:
-        rows = self._rows(_CHANGED, scopes=[scope.key for scope in scopes], place=place)
+    def changed_since(self, scopes: Sequence[Scope], place: int, *, limit: int) -> list[Memory]:
+        rows = self._rows(_CHANGED, scopes=[scope.key for scope in scopes], place=place, limit=limit)
         return [memory_of(row) for row in rows]
 
     def counts(self, scope: Scope) -> Counts:
@@ -126,7 +127,7 @@ class SqlMemories(Repository):
                 return None
 
     def page(
-        self, *, scopes: Sequence[Scope], shelf: Shelf, room: int, order: Order, after: Memory | None, limit: int
+        self, *, scopes: Sequence[Scope], shelf: Shelf, room: int, order: Order, after: Mark | None, limit: int
     ) -> list[Memory]:
         found: list[Memory] = []
         for some in batches(list(dict.fromkeys(scopes)), SCOPES_AT_ONCE):
@@ -135,7 +136,7 @@ class SqlMemories(Repository):
             found.extend(memory_of(row) for row in self._rows(statement, **values))
         if len(scopes) <= SCOPES_AT_ONCE:
             return found
-        return sorted(found, key=partial(sort_key, order), reverse=descending(order))[:limit]
+        return sorted(found, key=partial(mark_of, order), reverse=descending(order))[:limit]
 
 
 def _stored(memory: Memory, row: Any) -> Memory:

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, TypeAlias, assert_never
+from typing import Any, assert_never
 
 from sqlalchemy import BindParameter, ColumnElement, FromClause, Select, bindparam, select, tuple_, union_all
 
-from souvenance.domain.memory import Memory, Scope
-from souvenance.ports.memories import Order, Shelf
+from souvenance.domain.memory import Scope
+from souvenance.ports.memories import Mark, Order, Shelf
 from souvenance.storage.memory_rows import COLUMNS, LIVE, Standing
 from souvenance.storage.repository import owned
 from souvenance.storage.schema import memories
-
-Key: TypeAlias = tuple[Any, str]
 
 _SORTED_BY = {Order.UPDATED: "updated_at", Order.CREATED: "created_at", Order.PLACE: "place"}
 _NEWEST = (memories.c.updated_at.desc(), memories.c.memory_id.desc())
@@ -32,17 +30,13 @@ def page_of(scopes: int, shelf: Shelf, order: Order, *, following: bool) -> Sele
 
 
 def page_values(
-    scopes: Sequence[Scope], *, room: int, after: Memory | None, order: Order, limit: int
+    scopes: Sequence[Scope], *, room: int, after: Mark | None, order: Order, limit: int
 ) -> dict[str, Any]:
     values: dict[str, Any] = {f"scope_{number}": scope.key for number, scope in enumerate(scopes)}
     values |= {"room": room, "last_in_room": room - 1, "limit": limit}
     if after is not None:
-        values["after"], values["after_id"] = sort_key(order, after)
+        values["after"], values["after_id"] = after
     return values
-
-
-def sort_key(order: Order, memory: Memory) -> Key:
-    return getattr(memory, _SORTED_BY[order]), memory.memory_id
 
 
 def descending(order: Order) -> bool:

@@ -29,6 +29,7 @@ _START_EPOCH = (
 _READ = select(scopes.c.scope, scopes.c.version, scopes.c.epoch).where(
     owned(scopes), scopes.c.scope.in_(bindparam("keys", expanding=True))
 )
+_ALL = select(scopes.c.scope).where(owned(scopes)).order_by(scopes.c.scope)
 
 
 class SqlScopes(Repository):
@@ -42,6 +43,9 @@ class SqlScopes(Repository):
 
     def start_epoch(self, scope: Scope) -> None:
         self._write(_START_EPOCH, scope=scope.key)
+
+    def all(self) -> list[Scope]:
+        return [Scope.parse(row.scope) for row in self._rows(_ALL)]
 
     def read(self, scopes: Sequence[Scope]) -> dict[Scope, ScopeState]:
         rows = self._rows(_READ, keys=[scope.key for scope in scopes])

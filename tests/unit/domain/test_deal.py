@@ -52,10 +52,10 @@ def test_what_a_small_scope_leaves_goes_to_the_others() -> None:
     assert sum(each.scope == ACCOUNT_SCOPE for each in deal(scopes, most=100)) == 97
 
 
-def test_ties_are_dealt_by_id() -> None:
+def test_ties_are_dealt_by_id_the_later_first() -> None:
     tied = [memory("c"), memory("a"), memory("b")]
-    assert names(deal([(ACCOUNT_SCOPE, tied)], most=2)) == ["a", "b"]
-    assert names(newest_first(tied)) == ["a", "b", "c"]
+    assert names(deal([(ACCOUNT_SCOPE, tied)], most=2)) == ["c", "b"]
+    assert names(newest_first(tied)) == ["c", "b", "a"]
 
 
 def test_a_scope_named_twice_gives_no_memory_twice() -> None:

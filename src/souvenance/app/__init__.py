@@ -1,0 +1,1 @@
+"""One file per verb: what Souvenance can do, told as stories over the ports."""

@@ -1,0 +1,223 @@
+"""Write changes of memories: lock the scope, decide on what is there now, append the operation, fold, index.
+
+Every way in ends here (M11). What a model wished in mid-reply is decided again, because the world may have moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import assert_never
+
+from souvenance.domain.ids import BotId, MemoryId, MessageId
+from souvenance.domain.journal import Actor, Add, Content, Delete, Intent, Operation, Pin, Update, fold
+from souvenance.domain.memory import Evidence, Memory, MemoryState, Scope, ScopeKind
+from souvenance.domain.remember import AddNew, Confirm, HeldByPin, KnownAndPinned, decide
+from souvenance.errors import NotFound, PinRoomFull
+from souvenance.ports.memories import Kind
+from souvenance.ports.store import Unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """Keep this in that scope, as `memory_id` if it is new. `terms` are the index terms of key and text."""
+
+    memory_id: MemoryId
+    scope: Scope
+    content: Content
+    terms: tuple[str, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replace:
+    """Let this memory say `content` instead."""
+
+    memory_id: MemoryId
+    content: Content
+    terms: tuple[str, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remove:
+    """Take this memory out, so that undoing the turn brings it back (M14)."""
+
+    memory_id: MemoryId
+
+
+Wish = Store | Replace | Remove
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """Who wishes it, when, and the message whose undoing revokes it (none for a person)."""
+
+    actor: Actor
+    at: datetime
+    messages: tuple[MessageId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """`kind`: remembered, confirmed, updated or forgotten."""
+
+    kind: str
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotChanged:
+    """`reason`: known, pinned or gone."""
+
+    reason: str
+    memory: Memory | None = None
+
+
+Outcome = Changed | NotChanged
+
+
+def carry_out(unit: Unit, wish: Wish, cause: Cause) -> Outcome:
+    """One wish, in the present transaction."""
+    match wish:
+        case Store():
+            return _store(unit, wish, cause)
+        case Replace():
+            return _replace(unit, wish, cause)
+        case Remove():
+            return _remove(unit, wish, cause)
+        case _:
+            assert_never(wish)
+
+
+def _store(unit: Unit, wish: Store, cause: Cause) -> Outcome:
+    unit.scopes.lock(wish.scope)
+    content = wish.content
+    decision = decide(
+        unit.memories.equal_to(wish.scope, text=content.text, key=content.key), text=content.text, actor=cause.actor
+    )
+    match decision:
+        case AddNew():
+            made = write_operation(unit, wish.memory_id, wish.scope, Add(content=content), cause, terms=wish.terms)
+            return Changed(kind="remembered", memory=made)
+        case Confirm(memory=memory):
+            says_anew = memory.key is not None and memory.text != content.text
+            terms = wish.terms if says_anew else None
+            saved = write_operation(unit, memory.memory_id, wish.scope, Add(content=content), cause, terms=terms)
+            return Changed(kind="updated" if says_anew else "confirmed", memory=saved)
+        case KnownAndPinned(memory=memory):
+            return NotChanged(reason="known", memory=memory)
+        case HeldByPin(memory=memory):
+            return NotChanged(reason="pinned", memory=memory)
+        case _:
+            assert_never(decision)
+
+
+def _replace(unit: Unit, wish: Replace, cause: Cause) -> Outcome:
+    memory = locked(unit, wish.memory_id)
+    if memory is None:
+        return NotChanged(reason="gone")
+    if memory.pinned and cause.actor is not Actor.PERSON:
+        return NotChanged(reason="pinned", memory=memory)
+    content = replace(wish.content, key=memory.key, subject=wish.content.subject or memory.subject)
+    twin = unit.memories.equal_to(memory.scope, text=content.text, key=memory.key)
+    if twin is not None and twin.memory_id != memory.memory_id:
+        # It would say what another one says: that one gains the source, this one goes (M10).
+        return _join(unit, memory, twin, content, cause)
+    saved = write_operation(unit, memory.memory_id, memory.scope, Update(content=content), cause, terms=wish.terms)
+    return Changed(kind="updated", memory=saved)
+
+
+def _join(unit: Unit, memory: Memory, twin: Memory, content: Content, cause: Cause) -> Outcome:
+    if not twin.pinned or cause.actor is Actor.PERSON:
+        twin = write_operation(unit, twin.memory_id, twin.scope, Add(content=content), cause)
+    write_operation(unit, memory.memory_id, memory.scope, Delete(), cause)
+    return Changed(kind="updated", memory=twin)
+
+
+def _remove(unit: Unit, wish: Remove, cause: Cause) -> Outcome:
+    memory = locked(unit, wish.memory_id)
+    if memory is None:
+        return NotChanged(reason="gone")
+    if memory.pinned and cause.actor is not Actor.PERSON:
+        return NotChanged(reason="pinned", memory=memory)
+    return Changed(kind="forgotten", memory=write_operation(unit, memory.memory_id, memory.scope, Delete(), cause))
+
+
+def locked(unit: Unit, memory_id: MemoryId) -> Memory | None:
+    """The live memory with its scope held, None when it is live no more."""
+    try:
+        found = unit.memories.get(memory_id)
+    except NotFound:
+        return None
+    unit.scopes.lock(found.scope)
+    memory = unit.memories.get(memory_id)
+    return memory if memory.state is MemoryState.LIVE else None
+
+
+def write_operation(
+    unit: Unit,
+    memory_id: MemoryId,
+    scope: Scope,
+    intent: Intent,
+    cause: Cause,
+    *,
+    terms: Sequence[str] | None = None,
+) -> Memory:
+    """Append one operation and write what the memory now is. `terms` are given when its words change."""
+    place = unit.owners.next_place()
+    operation = Operation(
+        place=place,
+        memory_id=memory_id,
+        scope=scope,
+        actor=cause.actor,
+        intent=intent,
+        at=cause.at,
+        causes=cause.messages,
+    )
+    unit.journal.append(operation)
+    memory = fold(unit.journal.of_memory(memory_id))
+    assert memory is not None, "the operation just written stands"
+    saved = unit.memories.save(memory)
+    if saved.state is not MemoryState.LIVE:
+        unit.index.remove(Kind.MEMORY, memory_id)
+    elif terms is not None:
+        unit.index.put(Kind.MEMORY, memory_id, terms)
+    return saved
+
+
+def pin(unit: Unit, memory: Memory, cause: Cause, *, room: int | None) -> Memory:
+    """Pin a live memory whose scope is held; PinRoomFull when `room` pinned ones are there."""
+    if memory.pinned:
+        return memory
+    pinned = unit.memories.counts(memory.scope).pinned
+    if room is not None and pinned >= room:
+        raise PinRoomFull(memory.scope.key, pinned=pinned, limit=room)
+    return write_operation(unit, memory.memory_id, memory.scope, Pin(content=content_of(memory)), cause)
+
+
+def content_of(memory: Memory) -> Content:
+    """What a memory says now, as an intent's content."""
+    return Content(
+        text=memory.text,
+        key=memory.key,
+        subject=memory.subject,
+        confidence=memory.confidence,
+        origin=memory.origin,
+        language=memory.language,
+        sensitive=memory.sensitive,
+        evidence=memory.evidence,
+    )
+
+
+def has_room_cap(unit: Unit, scope: Scope) -> bool:
+    """M2 caps account, companion and assistant scopes; a notebook has no cap (E1). NotFound for no such bot."""
+    return scope.kind is not ScopeKind.BOT or not unit.bots.get(BotId(scope.ref)).is_notebook
+
+
+def said_by_person(at: datetime) -> Cause:
+    return Cause(actor=Actor.PERSON, at=at)
+
+
+def source(at: datetime) -> tuple[Evidence, ...]:
+    """The source of what was typed outside any conversation."""
+    return (Evidence(at=at),)

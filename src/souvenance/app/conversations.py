@@ -1,0 +1,80 @@
+"""Open and read conversations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from souvenance.app.kit import Kit
+from souvenance.domain.conversation import Channel, Conversation, Flags
+from souvenance.domain.ids import BotId, ConversationId, OwnerId, PersonaId
+from souvenance.errors import BadValue
+from souvenance.ports.store import Unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewConversation:
+    """What a conversation starts with; without a bot it is a bare upstream `model` (I3)."""
+
+    bot_id: BotId | None = None
+    model: str | None = None
+    persona_id: PersonaId | None = None
+    channel: Channel = Channel.API
+    flags: Flags = Flags()
+    time_zone: str = "UTC"
+    title: str = ""
+
+
+async def open_conversation(kit: Kit, owner_id: OwnerId, new: NewConversation) -> Conversation:
+    """Store a conversation without a turn yet; NotFound when its bot or persona is not the owner's."""
+    made = make_conversation(new, ConversationId(kit.ids.new("cnv")), kit.clock.now())
+
+    def work(unit: Unit) -> Conversation:
+        return put_conversation(unit, made)
+
+    return await kit.store.write(owner_id, work, label="conversation.opened")
+
+
+async def read_conversation(kit: Kit, owner_id: OwnerId, conversation_id: ConversationId) -> Conversation:
+    return await kit.store.read(
+        owner_id, lambda unit: unit.conversations.get(conversation_id), label="conversation.read"
+    )
+
+
+def make_conversation(
+    new: NewConversation, conversation_id: ConversationId, now: datetime, *, client: str = "", ref: str = ""
+) -> Conversation:
+    return Conversation(
+        conversation_id=conversation_id,
+        bot_id=new.bot_id,
+        members=() if new.bot_id is None else (new.bot_id,),
+        persona_id=new.persona_id,
+        model=new.model,
+        channel=new.channel,
+        flags=new.flags,
+        title=new.title,
+        time_zone=known_zone(new.time_zone or "UTC"),
+        client=client,
+        client_ref=ref,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def put_conversation(unit: Unit, made: Conversation) -> Conversation:
+    if made.bot_id is not None:
+        unit.bots.get(made.bot_id)
+    if made.persona_id is not None:
+        unit.personas.get(made.persona_id)
+    unit.conversations.put(made)
+    return made
+
+
+def known_zone(name: str) -> str:
+    """`name` when it is an IANA time zone."""
+    try:
+        ZoneInfo(name)
+    except (OSError, ValueError) as e:
+        raise BadValue("time_zone", value=name, expected="an IANA time zone such as Europe/Paris") from e
+    return name

@@ -1,0 +1,74 @@
+"""A person deletes memories: out of every prompt, list and hit at once, purged after a short offer to undo (M14)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from souvenance.app.edit_memory import held
+from souvenance.app.kit import Kit
+from souvenance.domain.erasure import Erasure
+from souvenance.domain.ids import ErasureId, MemoryId, OwnerId
+from souvenance.errors import BadValue, NotFound, OfferExpired
+from souvenance.ports.store import Unit
+
+
+async def erase_memories(kit: Kit, owner_id: OwnerId, memory_ids: Sequence[MemoryId]) -> Erasure:
+    """Hide these memories now, all or none; they are gone for good once `until` has passed. NotFound names the first
+    that is not there.
+    """
+    if not memory_ids:
+        raise BadValue("ids", value=[], expected="at least one memory id")
+    now = kit.clock.now()
+    erasure = Erasure(
+        erasure_id=ErasureId(kit.ids.new("era")),
+        memory_ids=tuple(dict.fromkeys(memory_ids)),
+        at=now,
+        until=now + timedelta(seconds=kit.limits.undo_seconds),
+    )
+
+    def work(unit: Unit) -> Erasure:
+        scopes = {held(unit, memory_id).scope for memory_id in erasure.memory_ids}
+        unit.owners.next_place()
+        unit.erasures.begin(erasure)
+        for scope in sorted(scopes, key=lambda scope: scope.key):
+            unit.scopes.start_epoch(scope)
+        return erasure
+
+    return await kit.store.write(owner_id, work, label="memories.erased")
+
+
+async def undo_erasure(kit: Kit, owner_id: OwnerId, erasure_id: ErasureId) -> Erasure:
+    """Bring back what this erasure took; OfferExpired when its time is up, NotFound when it is gone or never was."""
+    now = kit.clock.now()
+
+    def work(unit: Unit) -> Erasure:
+        erasure = unit.erasures.get(erasure_id)
+        if erasure is None:
+            raise NotFound("erasure", erasure_id)
+        if now >= erasure.until:
+            raise OfferExpired(erasure_id)
+        scopes = {unit.memories.get(memory_id).scope for memory_id in erasure.memory_ids}
+        for scope in sorted(scopes, key=lambda scope: scope.key):
+            unit.scopes.lock(scope)
+            unit.scopes.start_epoch(scope)
+        unit.owners.next_place()
+        unit.erasures.undo(erasure_id)
+        return erasure
+
+    return await kit.store.write(owner_id, work, label="erasure.undone")
+
+
+async def purge_ended(kit: Kit) -> int:
+    """Purge every erasure whose offer has ended, of all owners; returns how many memories are gone."""
+    now = kit.clock.now()
+
+    def work(unit: Unit) -> int:
+        purged = 0
+        for erasure in unit.erasures.ended(now):
+            unit.erasures.purge(erasure, now)
+            purged += len(erasure.memory_ids)
+        return purged
+
+    owners = await kit.store.owners_with_ended_offers(now)
+    return sum([await kit.store.write(owner_id, work, label="erasures.purged") for owner_id in owners])

@@ -1,0 +1,166 @@
+"""The one read of a turn: window, memories, what changed, and what was learnt, in one hop (HOUSE, journey 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from souvenance.app.kit import Kit
+from souvenance.app.open_turn import OpenedTurn
+from souvenance.domain.basis import basis, holds
+from souvenance.domain.bot import Preset
+from souvenance.domain.conversation import Conversation, Message
+from souvenance.domain.cost import Calibration
+from souvenance.domain.deal import deal
+from souvenance.domain.epoch import Epoch
+from souvenance.domain.ids import MemoryId
+from souvenance.domain.limits import Level, Limits
+from souvenance.domain.memory import Memory, Scope, ScopeKind
+from souvenance.domain.memory_lines import Change, changes
+from souvenance.domain.policy import Policy
+from souvenance.domain.window import TurnSize, WindowMove, advance, bounds
+from souvenance.ports.store import Unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """What is known of a prompt's size before the read: `fixed` are the tokens always sent, `room` what there is."""
+
+    context: int
+    room: int
+    fixed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """What a prompt is made of. `epoch` is the one that holds, None when a new one begins with `memories`; `number` is
+    the last epoch's. `numbers` are the short ids given so far to the memories at hand.
+    """
+
+    messages: tuple[Message, ...]
+    calibration: Calibration
+    level: Level
+    move: WindowMove
+    basis: Mapping[str, str]
+    epoch: Epoch | None
+    number: int
+    place: int
+    memories: tuple[Memory, ...]
+    changes: tuple[Change, ...]
+    numbers: Mapping[MemoryId, int]
+    last_number: int
+
+
+def scopes_read(policy: Policy, opened: OpenedTurn) -> tuple[Scope, ...]:
+    """The owner's scopes that this turn reads, in the order in which they are dealt (M6).
+
+    Organisation memory belongs to another owner and is read apart.
+    """
+    bot_id = "" if opened.bot is None else opened.bot.bot_id
+    refs = {ScopeKind.ACCOUNT: "", ScopeKind.BOT: bot_id, ScopeKind.CONVERSATION: opened.conversation.conversation_id}
+    return tuple(Scope(kind=kind, ref=refs[kind]) for kind in policy.reads if kind in refs)
+
+
+def gather(unit: Unit, kit: Kit, opened: OpenedTurn, policy: Policy, sizes: Sizes) -> Gathered:
+    """Everything that `plan_turn` needs of the store."""
+    conversation, limits = opened.conversation, kit.limits
+    messages = unit.messages.from_position(conversation.conversation_id, conversation.window_start)
+    calibration = unit.calibrations.get("" if opened.model is None else opened.model.name)
+    level = _level(unit, opened, policy)
+    most = max(0, sizes.room - calibration.corrected(sizes.fixed))
+    move = advance(turn_sizes(messages, calibration), bounds(level, limits, sizes.context), limits, most_tokens=most)
+    scopes = scopes_read(policy, opened)
+    now = basis(
+        window_start=move.start,
+        level=level,
+        policy=_policy_words(policy),
+        speaker="" if opened.bot is None else f"{opened.bot.bot_id}.{opened.bot.version}",
+        scopes={scope.key: state.epoch for scope, state in unit.scopes.read(scopes).items()},
+    )
+    bot_id = None if opened.bot is None else opened.bot.bot_id
+    last = unit.epochs.get(conversation.conversation_id, bot_id)
+    changed = _changes(unit, last, scopes, opened, limits) if holds(last, now) else None
+    memories = _memories(unit, scopes, opened, limits) if changed is None else ()
+    shown = [m.memory_id for m in memories] + [c.memory.memory_id for c in changed or ()]
+    return Gathered(
+        messages=tuple(m for m in messages if m.position >= move.start),
+        calibration=calibration,
+        level=level,
+        move=move,
+        basis=now,
+        epoch=None if changed is None else last,
+        number=0 if last is None else last.number,
+        place=unit.owners.get().place,
+        memories=memories,
+        changes=changed or (),
+        numbers=unit.short_ids.of(conversation.conversation_id, shown) if policy.model_tools else {},
+        last_number=unit.short_ids.last(conversation.conversation_id) if policy.model_tools else 0,
+    )
+
+
+def turn_sizes(messages: Sequence[Message], calibration: Calibration) -> list[TurnSize]:
+    """The turns of chosen messages, with tokens as the model would count them."""
+    by_position: dict[int, list[Message]] = {}
+    for message in messages:
+        by_position.setdefault(message.position, []).append(message)
+    return [
+        TurnSize(position=p, messages=len(said), tokens=sum(calibration.corrected(m.tokens) for m in said))
+        for p, said in sorted(by_position.items())
+    ]
+
+
+def _level(unit: Unit, opened: OpenedTurn, policy: Policy) -> Level:
+    if policy.level_fixed is not None:
+        return policy.level_fixed
+    if opened.bot is None:
+        return Level.BALANCED
+    return unit.levels.get(opened.bot.bot_id) or Level.BALANCED
+
+
+def _policy_words(policy: Policy) -> str:
+    return f"{','.join(policy.reads)} tools={policy.model_tools} calls={policy.text_calls}"
+
+
+def _changes(
+    unit: Unit, epoch: Epoch | None, scopes: Sequence[Scope], opened: OpenedTurn, limits: Limits
+) -> tuple[Change, ...] | None:
+    """What changed since the epoch began, None when it is too much for the list. A notebook has no list (K2)."""
+    assert epoch is not None
+    if is_notebook(opened):
+        return None
+    most = limits.since_then_entries
+    changed = unit.memories.changed_since(scopes, epoch.place, limit=4 * most + 1)
+    if len(changed) > 4 * most:
+        return None
+    found = changes(epoch, changed)
+    if _is_assistant(opened):
+        lines = {line.memory_id for line in epoch.lines}
+        found = tuple(c for c in found if c.memory.memory_id in lines or _belongs(c.memory, opened.conversation))
+    return found if len(found) <= most else None
+
+
+def _memories(unit: Unit, scopes: Sequence[Scope], opened: OpenedTurn, limits: Limits) -> tuple[Memory, ...]:
+    """What a new epoch shows: pinned ones and at most 100 others (M6); an assistant's, what is its conversation's own
+    (P1's profile comes with extraction); a notebook's, all in their order (K2).
+    """
+    if is_notebook(opened):
+        return tuple(m for scope in scopes for m in unit.memories.by_place(scope))
+    pinned = [m for scope in scopes for m in unit.memories.pinned(scope)]
+    newest = [(scope, unit.memories.newest_unpinned(scope, limit=limits.room_unpinned)) for scope in scopes]
+    if _is_assistant(opened):
+        newest = [(scope, [m for m in found if _belongs(m, opened.conversation)]) for scope, found in newest]
+    return (*pinned, *deal(newest, most=limits.unpinned_in_prompt))
+
+
+def is_notebook(opened: OpenedTurn) -> bool:
+    return opened.bot is not None and opened.bot.is_notebook
+
+
+def _is_assistant(opened: OpenedTurn) -> bool:
+    return opened.bot is None or opened.bot.preset is Preset.ASSISTANT
+
+
+def _belongs(memory: Memory, conversation: Conversation) -> bool:
+    """Whether an assistant's conversation shows this one: pinned, of its session, or drawn from it."""
+    here = conversation.conversation_id
+    return memory.pinned or memory.scope.ref == here or any(e.conversation_id == here for e in memory.evidence)

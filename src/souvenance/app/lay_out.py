@@ -1,0 +1,205 @@
+"""The messages of a request in their order: what changes seldom first, the newest user message last (C6)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from souvenance.app.gather_turn import Gathered, is_notebook
+from souvenance.app.kit import Kit
+from souvenance.app.open_turn import OpenedTurn
+from souvenance.app.turn import TurnRequest
+from souvenance.domain.block import CLOSING, OPENING, escape, escape_key
+from souvenance.domain.budget import MESSAGE_OVERHEAD
+from souvenance.domain.conversation import Message, Role
+from souvenance.domain.json_object import JsonObject
+from souvenance.domain.memory_lines import block_runs
+from souvenance.domain.policy import Policy
+from souvenance.domain.prompt import AsSent, Piece, Run, Said
+from souvenance.prompts import memory_notes, memory_tools, notebook_tools
+
+if TYPE_CHECKING:
+    from souvenance.app.plan_turn import Shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """What goes upstream: every field but the messages, and the messages. `layers` are estimated tokens by layer;
+    `our_tools` tells our tools from the client's.
+    """
+
+    head: JsonObject
+    pieces: tuple[Piece, ...]
+    layers: Mapping[str, int]
+    our_tools: frozenset[str] = field(default_factory=frozenset)
+
+
+def lay_out(
+    kit: Kit,
+    request: TurnRequest,
+    opened: OpenedTurn,
+    policy: Policy,
+    gathered: Gathered,
+    shown: Shown,
+    kept: frozenset[str],
+) -> Layout:
+    """The request, without what gave way (`kept` names memories and turns that stay, as `plan_turn` does)."""
+    ours = our_tools(kit, policy, opened)
+    window = [
+        _said(message)
+        for message in gathered.messages
+        if message.position < opened.turn.position and str(message.position) in kept and message.text.strip()
+    ]
+    pieces = [
+        *_system(request, opened, policy, memory_runs(opened, shown, kept)),
+        *window,
+        *_since(shown, kept),
+        newest(request, opened.message),
+        *(AsSent(layer="tail", wire=wire) for wire in request.tail),
+    ]
+    return Layout(
+        head=_head(request, opened, ours),
+        pieces=tuple(pieces),
+        layers=_layers(kit, pieces, ours, request),
+        our_tools=frozenset(str(tool["function"]["name"]) for tool in ours) - _names(request.tools),
+    )
+
+
+def our_tools(kit: Kit, policy: Policy, opened: OpenedTurn) -> tuple[JsonObject, ...]:
+    """The memory tools that this turn offers its model (V1)."""
+    if is_notebook(opened):
+        return notebook_tools.tools(kit.limits) if policy.model_tools else ()
+    writing = memory_tools.writing(kit.limits, session_scope=len(policy.write_scopes) > 1)
+    return (*(writing if policy.model_tools else ()), *(memory_tools.FINDING if policy.model_queries else ()))
+
+
+def fixed_tokens(kit: Kit, request: TurnRequest, opened: OpenedTurn, policy: Policy) -> int:
+    """Estimated tokens of what never gives way: system prompt, newest user message, tools, and the client's tail."""
+    pieces = [
+        *_system(request, opened, policy, [Run(text=memory_notes.ABOUT + memory_notes.CHANGES)]),
+        newest(request, opened.message),
+        *(AsSent(layer="tail", wire=wire) for wire in request.tail),
+    ]
+    return sum(_layers(kit, pieces, our_tools(kit, policy, opened), request).values())
+
+
+def newest(request: TurnRequest, message: Message) -> Piece:
+    """The user message that is answered, as the client sent it where it did."""
+    if request.user_message is not None:
+        return AsSent(layer="newest", wire=request.user_message, message_id=message.message_id)
+    run = Run(text=message.text, message_id=message.message_id)
+    return Said(layer="newest", fields={"role": "user"}, runs=(run,))
+
+
+def memory_runs(opened: OpenedTurn, shown: Shown, kept: frozenset[str]) -> list[Run]:
+    """The memory block with the sentence that stands before it; nothing when nothing is remembered."""
+    if is_notebook(opened):
+        block = _notebook_runs(shown, kept)
+    else:
+        block = block_runs([line for line in shown.lines if line.memory_id in kept])
+    return [Run(text=memory_notes.ABOUT + "\n"), *block] if block else []
+
+
+def _notebook_runs(shown: Shown, kept: frozenset[str]) -> list[Run]:
+    """K2's block, each entry a run of its own."""
+    entries = [entry for entry in shown.entries if entry.memory_id in kept]
+    if not entries:
+        return []
+    runs = [Run(text=OPENING + "\n")]
+    for entry in entries:
+        runs.append(Run(text=f"- {escape_key(entry.key or '')}: {escape(entry.text)}", memory_id=entry.memory_id))
+        runs.append(Run(text="\n"))
+    return [*runs, Run(text=CLOSING)]
+
+
+def _system(request: TurnRequest, opened: OpenedTurn, policy: Policy, memory: Sequence[Run]) -> list[Piece]:
+    """The bot's words, the client's system messages whole, and at the very end what is remembered."""
+    told = [] if opened.bot is None or not opened.bot.system_prompt else [opened.bot.system_prompt]
+    if opened.persona is not None:
+        told.append(memory_notes.PERSONA.format(name=opened.persona.name) + f" {opened.persona.description}".rstrip())
+    if policy.text_calls:
+        told.append(memory_notes.TEXT_CALLS)
+    words = [Run(text="\n\n".join(told))] if told else []
+    gap = [Run(text="\n\n")] if memory else []
+    if not request.system:
+        runs = [*words, *(gap if words else []), *memory]
+        return [Said(layer="system", fields={"role": "system"}, runs=tuple(runs))] if runs else []
+    *before, last = request.system
+    pieces: list[Piece] = [AsSent(layer="system", wire=wire) for wire in before]
+    if words:
+        pieces.insert(0, Said(layer="system", fields={"role": "system"}, runs=tuple(words)))
+    content = last.get("content")
+    if not memory or not isinstance(content, (str, list)):
+        return [*pieces, AsSent(layer="system", wire=last), *_apart(memory)]
+    others = {name: value for name, value in last.items() if name != "content"}
+    runs = [*(gap if isinstance(content, str) else []), *memory]
+    return [*pieces, Said(layer="system", fields=others, before=content, runs=tuple(runs))]
+
+
+def _apart(memory: Sequence[Run]) -> list[Piece]:
+    return [Said(layer="system", fields={"role": "system"}, runs=tuple(memory))] if memory else []
+
+
+def _said(message: Message) -> Piece:
+    role = "user" if message.role is Role.USER else "assistant"
+    run = Run(text=message.text, message_id=message.message_id)
+    return Said(layer="window", fields={"role": role}, runs=(run,))
+
+
+def _since(shown: Shown, kept: frozenset[str]) -> list[Piece]:
+    """The "since then" list, just before the newest user message."""
+    listed = [(memory_id, text) for memory_id, text in shown.since if text and f"since {memory_id}" in kept]
+    if not listed:
+        return []
+    runs = [Run(text=memory_notes.CHANGES + "\n<memory_changes>\n")]
+    for memory_id, text in listed:
+        runs += [Run(text=text, memory_id=memory_id), Run(text="\n")]
+    runs.append(Run(text="</memory_changes>"))
+    return [Said(layer="since", fields={"role": "system"}, runs=tuple(runs))]
+
+
+def _head(request: TurnRequest, opened: OpenedTurn, ours: Sequence[JsonObject]) -> JsonObject:
+    """Every field but the messages: the client's own, untouched, and ours; the reported usage is always asked for."""
+    head: dict[str, Any] = {"model": "" if opened.model is None else opened.model.name, **request.fields}
+    theirs = _names(request.tools)
+    tools = [*request.tools, *(tool for tool in ours if tool["function"]["name"] not in theirs)]
+    if tools:
+        head["tools"] = tools
+    head["stream"] = request.stream
+    if request.stream:
+        asked = request.fields.get("stream_options")
+        head["stream_options"] = {**(asked if isinstance(asked, Mapping) else {}), "include_usage": True}
+    return head
+
+
+def _names(tools: Sequence[JsonObject]) -> frozenset[str]:
+    functions = (tool.get("function") for tool in tools)
+    return frozenset(str(f.get("name")) for f in functions if isinstance(f, Mapping))
+
+
+def _layers(kit: Kit, pieces: Sequence[Piece], ours: Sequence[JsonObject], request: TurnRequest) -> dict[str, int]:
+    layers: dict[str, int] = {}
+    for piece in pieces:
+        for layer, text in _texts(piece):
+            layers[layer] = layers.get(layer, 0) + kit.tokenizer.count(text)
+        layers[piece.layer] = layers.get(piece.layer, 0) + MESSAGE_OVERHEAD
+    tools = [*request.tools, *ours]
+    if tools:
+        layers["tools"] = kit.tokenizer.count(json.dumps(tools, ensure_ascii=False))
+    return layers
+
+
+def _texts(piece: Piece) -> list[tuple[str, str]]:
+    """The texts of a piece with the layer each belongs to: a memory's words in the system prompt are memory's."""
+    if isinstance(piece, AsSent):
+        content = piece.wire.get("content")
+        text = content if isinstance(content, str) else json.dumps(dict(piece.wire), ensure_ascii=False)
+        return [(piece.layer, text)]
+    before = piece.before if isinstance(piece.before, str) else json.dumps(list(piece.before), ensure_ascii=False)
+    texts = [(piece.layer, before)] if before else []
+    return texts + [
+        ("memories" if run.memory_id is not None and piece.layer == "system" else piece.layer, run.text)
+        for run in piece.runs
+    ]

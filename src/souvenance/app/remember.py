@@ -1,0 +1,132 @@
+"""A person adds memories (V4): typed, confidence 1, in the scope they choose, pinned if they say so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from souvenance.app.change_memories import (
+    Changed,
+    Outcome,
+    Store,
+    carry_out,
+    has_room_cap,
+    locked,
+    pin,
+    said_by_person,
+    source,
+)
+from souvenance.app.kit import Kit
+from souvenance.domain.ids import BotId, ConversationId, MemoryId, OwnerId
+from souvenance.domain.journal import Content
+from souvenance.domain.limits import Limits
+from souvenance.domain.memory import Memory, Origin, Scope, ScopeKind
+from souvenance.domain.terms import terms
+from souvenance.domain.text import clean, clean_key
+from souvenance.errors import BadValue, KeyTaken
+from souvenance.ports.store import Unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMemory:
+    """One fact as a person gives it. With a key, `text` is its value; `overwrite` lets a key that is there get it."""
+
+    text: str
+    scope: Scope
+    key: str | None = None
+    subject: str = ""
+    pinned: bool = False
+    overwrite: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """`created` is False when it was there already and gained a source (M10)."""
+
+    memory: Memory
+    created: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ready:
+    new: NewMemory
+    wish: Store = field(repr=False)
+
+
+async def remember(kit: Kit, owner_id: OwnerId, new: NewMemory) -> Remembered:
+    """Store one memory; KeyTaken, PinRoomFull, NotFound for an unknown bot, InputError for a text that cannot be taken."""
+    return (await remember_many(kit, owner_id, [new]))[0]
+
+
+async def remember_many(kit: Kit, owner_id: OwnerId, new: Sequence[NewMemory]) -> tuple[Remembered, ...]:
+    """Store several memories, all or none."""
+    if not new:
+        raise BadValue("memories", value=[], expected="at least one memory")
+    ready = [_Ready(new=one, wish=_wish(kit, one)) for one in new]
+
+    def work(unit: Unit) -> tuple[Remembered, ...]:
+        return tuple(_remember(unit, kit, one) for one in ready)
+
+    return await kit.store.write(owner_id, work, label="memories.remembered")
+
+
+def _wish(kit: Kit, new: NewMemory) -> Store:
+    key, text = checked(kit.limits, new.key, new.text)
+    subject = clean("subject", new.subject, limit=kit.limits.subject_characters) if new.subject else ""
+    now = kit.clock.now()
+    return Store(
+        memory_id=MemoryId(kit.ids.new("mem")),
+        scope=new.scope,
+        content=Content(text=text, key=key, subject=subject, origin=Origin.MANUAL, evidence=source(now)),
+        terms=tuple(terms(f"{key or subject} {text}")),
+    )
+
+
+def checked(limits: Limits, key: str | None, text: str) -> tuple[str | None, str]:
+    """Key and text within M3's limits."""
+    if key is None:
+        return None, clean("text", text, limit=limits.memory_characters)
+    return clean_key(key, limit=limits.key_characters), clean("value", text, limit=limits.value_characters)
+
+
+def _remember(unit: Unit, kit: Kit, ready: _Ready) -> Remembered:
+    new, wish = ready.new, ready.wish
+    check_scope(unit, new.scope, keyed=wish.content.key is not None)
+    unit.scopes.lock(new.scope)
+    _check_key(unit, new, wish)
+    memory, created = _made(carry_out(unit, wish, said_by_person(kit.clock.now())))
+    if new.pinned:
+        held = locked(unit, memory.memory_id)
+        assert held is not None, "it was just stored under the scope's lock"
+        room = kit.limits.room_pinned if has_room_cap(unit, new.scope) else None
+        memory = pin(unit, held, said_by_person(kit.clock.now()), room=room)
+        unit.scopes.start_epoch(new.scope)
+    return Remembered(memory=memory, created=created)
+
+
+def _check_key(unit: Unit, new: NewMemory, wish: Store) -> None:
+    key = wish.content.key
+    if key is None or new.overwrite:
+        return
+    there = unit.memories.equal_to(new.scope, text=wish.content.text, key=key)
+    if there is not None and there.text != wish.content.text:
+        raise KeyTaken(key)
+
+
+def _made(outcome: Outcome) -> tuple[Memory, bool]:
+    assert isinstance(outcome, Changed), "a person's wish to store is never refused"
+    return outcome.memory, outcome.kind == "remembered"
+
+
+def check_scope(unit: Unit, scope: Scope, *, keyed: bool) -> None:
+    """The scope must be the owner's: NotFound for a bot or conversation that is not. A notebook holds keys only (K1)."""
+    match scope.kind:
+        case ScopeKind.BOT:
+            if unit.bots.get(BotId(scope.ref)).is_notebook and not keyed:
+                raise BadValue("key", value=None, expected="a key, since this bot keeps key-value memory")
+        case ScopeKind.CONVERSATION:
+            unit.conversations.get(ConversationId(scope.ref))
+        case ScopeKind.ORGANISATION:
+            raise BadValue("scope", value=scope.key, expected="account, bot:<id> or conversation:<id>")
+        case ScopeKind.ACCOUNT:
+            return

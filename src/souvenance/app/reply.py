@@ -1,0 +1,68 @@
+"""What a reply has come to so far: the one thing of a turn that grows while the model speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from souvenance.app.change_memories import Wish
+from souvenance.domain.ids import MemoryId
+from souvenance.domain.journal import Actor
+from souvenance.domain.json_object import JsonObject
+from souvenance.domain.prompt import Assembled
+from souvenance.ports.chat_model import Usage
+
+
+@dataclass(slots=True, kw_only=True)
+class Round:
+    """One request of the reply and what it cost. `text` is all that came back, text calls included."""
+
+    asked: Assembled
+    estimated_in: int
+    text: list[str] = field(default_factory=list)
+    usage: Usage | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Reply:
+    """`shown` is what the person saw; `wishes` what is to be stored with it, each with who wished it; `by_number` and
+    `given` start as the prompt's short ids and grow with what `memory_query` showed.
+    """
+
+    shown: list[str] = field(default_factory=list)
+    wishes: list[tuple[Wish, Actor]] = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)
+    by_number: dict[int, MemoryId] = field(default_factory=dict)
+    given: dict[MemoryId, int] = field(default_factory=dict)
+    last_number: int = 0
+    finish: str = ""
+    their_calls: bool = False
+
+    @property
+    def text(self) -> str:
+        return "".join(self.shown)
+
+    @property
+    def is_worth_keeping(self) -> bool:
+        return bool(self.text.strip() or self.wishes)
+
+
+@dataclass(slots=True, kw_only=True)
+class Call:
+    """One tool call, put together from its pieces."""
+
+    call_id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+    def wire(self) -> JsonObject:
+        return {
+            "id": self.call_id,
+            "type": "function",
+            "function": {"name": self.name, "arguments": self.arguments},
+        }
+
+
+def result_message(call: Call, result: str) -> Mapping[str, object]:
+    """The tool message that answers a call."""
+    return {"role": "tool", "tool_call_id": call.call_id, "content": result}

@@ -1,0 +1,206 @@
+"""The last write of a turn: reply, memory changes, epoch, short ids, sent prompts and what is learnt, all or nothing.
+
+The last chunk leaves a door only after this commit (T6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from souvenance.app.change_memories import Cause, Changed, Outcome, carry_out
+from souvenance.app.kit import Kit
+from souvenance.app.plan_turn import Plan
+from souvenance.app.reply import Reply, Round
+from souvenance.app.undo_writes import undo_writes
+from souvenance.domain.conversation import Conversation, Message, MessageState, Role, Turn, TurnState
+from souvenance.domain.cost import learn
+from souvenance.domain.history import history_hash
+from souvenance.domain.ids import MessageId, OwnerId, PromptId
+from souvenance.domain.journal import Actor
+from souvenance.domain.sent import SentPrompt
+from souvenance.domain.terms import terms
+from souvenance.errors import TurnSuperseded
+from souvenance.ports.memories import Kind
+from souvenance.ports.store import Unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """What the write left behind. `message` is None when there was nothing to keep."""
+
+    turn: Turn
+    message: Message | None
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def saved(self) -> int:
+        return sum(isinstance(outcome, Changed) for outcome in self.outcomes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Result:
+    """All that the write needs, worked out before the store is held."""
+
+    plan: Plan
+    reply: Reply
+    state: MessageState
+    message_id: MessageId
+    prompts: tuple[SentPrompt, ...]
+    tokens: int
+    now: datetime
+    terms: Sequence[str] = field(repr=False)
+
+
+async def settle_turn(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply, *, cut_off: bool = False) -> Settled:
+    """Store the reply as it stands in `reply`; TurnSuperseded when another attempt took the turn meanwhile."""
+    message_id = MessageId(kit.ids.new("msg"))
+    now = kit.clock.now()
+    result = _Result(
+        plan=plan,
+        reply=reply,
+        state=MessageState.CUT_OFF if cut_off else MessageState.WHOLE,
+        message_id=message_id,
+        prompts=tuple(_sent(kit, plan, told, number, now) for number, told in enumerate(reply.rounds)),
+        tokens=kit.tokenizer.count(reply.text),
+        now=now,
+        terms=terms(reply.text),
+    )
+    return await kit.store.write(owner_id, lambda unit: _settle(unit, result), label="turn.settled")
+
+
+def _settle(unit: Unit, result: _Result) -> Settled:
+    plan, reply = result.plan, result.reply
+    conversation = unit.conversations.lock(plan.opened.conversation.conversation_id)
+    turn = unit.turns.get(plan.opened.turn.turn_id)
+    if turn.attempt != plan.opened.turn.attempt:
+        raise TurnSuperseded(turn.turn_id)
+    earlier = _take_back_cut_off(unit, turn, result.now)
+    outcomes = tuple(carry_out(unit, wish, _cause(actor, result)) for wish, actor in reply.wishes)
+    message = _put_reply(unit, conversation, turn, earlier, result, outcomes) if reply.is_worth_keeping else None
+    _keep_prompts(unit, result, message)
+    turn = _close(turn, reply, message)
+    unit.turns.save(turn)
+    unit.conversations.save(_grown(unit, conversation, plan, message, earlier, result))
+    return Settled(turn=turn, message=message, outcomes=outcomes)
+
+
+def _take_back_cut_off(unit: Unit, turn: Turn, now: datetime) -> list[Message]:
+    """An answer that was cut off is left for the new one: its writes are undone with it (T1). Returns what was said."""
+    said = unit.messages.of_turn(turn.turn_id)
+    left = [m for m in said if m.chosen and m.state is MessageState.CUT_OFF]
+    for message in left:
+        unit.messages.save(replace(message, chosen=False))
+    if left:
+        undo_writes(unit, [m.origin_id for m in left], now)
+    return said
+
+
+def _cause(actor: Actor, result: _Result) -> Cause:
+    return Cause(actor=actor, at=result.now, messages=(result.message_id,))
+
+
+def _put_reply(
+    unit: Unit,
+    conversation: Conversation,
+    turn: Turn,
+    earlier: Sequence[Message],
+    result: _Result,
+    outcomes: Sequence[Outcome],
+) -> Message:
+    left = [m for m in earlier if m.state is MessageState.CUT_OFF and m.role is Role.BOT]
+    part = left[-1].part if left else max((m.part for m in earlier), default=0) + 1
+    opened = result.plan.opened
+    message = Message(
+        message_id=result.message_id,
+        conversation_id=conversation.conversation_id,
+        turn_id=turn.turn_id,
+        position=turn.position,
+        part=part,
+        variant=sum(m.part == part for m in earlier),
+        role=Role.BOT,
+        bot_id=None if opened.bot is None else opened.bot.bot_id,
+        origin_id=result.message_id,
+        state=result.state,
+        text=result.reply.text,
+        tokens=result.tokens,
+        noted=sum(isinstance(outcome, Changed) for outcome in outcomes),
+        model="" if opened.model is None else opened.model.name,
+        time_zone=conversation.time_zone,
+        created_at=result.now,
+    )
+    unit.messages.put(message)
+    unit.index.put(Kind.MESSAGE, message.message_id, result.terms)
+    return message
+
+
+def _close(turn: Turn, reply: Reply, message: Message | None) -> Turn:
+    """Whole once it is answered; a reply that waits for the client's own tools leaves it open."""
+    answered = message is not None and not reply.their_calls
+    return replace(turn, state=TurnState.WHOLE if answered else TurnState.OPEN)
+
+
+def _keep_prompts(unit: Unit, result: _Result, message: Message | None) -> None:
+    plan, reply = result.plan, result.reply
+    shown = plan.shown
+    if shown.new_epoch and shown.epoch is not None:
+        unit.epochs.save(shown.epoch)
+    if reply.given:
+        unit.short_ids.put(plan.opened.conversation.conversation_id, reply.given)
+    for prompt in result.prompts:
+        unit.prompts.put(replace(prompt, message_id=None if message is None else message.message_id))
+    calibration = learnt = plan.gathered.calibration
+    for told in reply.rounds:
+        if told.usage is not None:
+            learnt = learn(learnt, estimated=told.estimated_in, reported=told.usage.tokens_in)
+    if learnt != calibration and plan.opened.model is not None:
+        unit.calibrations.save(plan.opened.model.name, learnt)
+
+
+def _grown(
+    unit: Unit,
+    conversation: Conversation,
+    plan: Plan,
+    message: Message | None,
+    earlier: Sequence[Message],
+    result: _Result,
+) -> Conversation:
+    """The conversation after the reply: counted, its window where this prompt had it, its history's hash."""
+    move = plan.gathered.move
+    moved = move.start > conversation.window_start
+    left = sum(m.chosen and m.state is MessageState.CUT_OFF for m in earlier)
+    hashed = conversation.history_hash
+    if message is not None and message.text.strip():
+        after = plan.opened.turn.opened_hash if left else hashed
+        hashed = history_hash([(Role.BOT, message.text)], unit.keyed_hash, after=after)
+    return replace(
+        conversation,
+        window_start=max(conversation.window_start, move.start),
+        waiting=conversation.waiting + (move.waiting if moved else 0),
+        messages=conversation.messages + (message is not None) - left,
+        history_hash=hashed,
+        updated_at=result.now,
+        version=conversation.version + 1,
+    )
+
+
+def _sent(kit: Kit, plan: Plan, told: Round, number: int, now: datetime) -> SentPrompt:
+    opened, usage = plan.opened, told.usage
+    return SentPrompt(
+        prompt_id=PromptId(kit.ids.new("prm")),
+        conversation_id=opened.conversation.conversation_id,
+        turn_id=opened.turn.turn_id,
+        message_id=None,
+        model="" if opened.model is None else opened.model.name,
+        at=now,
+        parts=told.asked.parts,
+        layers=plan.layout.layers,
+        left_out=plan.fitted.left_out,
+        estimated_in=plan.gathered.calibration.corrected(told.estimated_in),
+        estimated_out=plan.gathered.calibration.corrected(kit.tokenizer.count("".join(told.text))),
+        reported_in=None if usage is None else usage.tokens_in,
+        reported_out=None if usage is None else usage.tokens_out,
+        round=number,
+        epoch=0 if plan.shown.epoch is None else plan.shown.epoch.number,
+    )

@@ -1,0 +1,179 @@
+"""Ask the model, show what it says as it comes, and run the memory tools it calls (V1, V2).
+
+No transaction is open here. What the model wishes to store is only collected; the turn's last write decides.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from souvenance.app.change_memories import Store
+from souvenance.app.kit import Kit
+from souvenance.app.memory_calls import run_call, store_pair
+from souvenance.app.plan_turn import Plan
+from souvenance.app.reply import Call, Reply, Round, result_message
+from souvenance.app.turn import Delta, Noted
+from souvenance.domain.ids import OwnerId
+from souvenance.domain.journal import Actor
+from souvenance.domain.json_object import JsonObject
+from souvenance.domain.prompt import Assembled, AsSent, Piece, assemble
+from souvenance.domain.text_calls import Call as TextCall
+from souvenance.domain.text_calls import Malformed, Shown, TextCallParser
+from souvenance.ports.chat_model import ChatRequest, ModelChunk
+
+
+async def speak(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply) -> AsyncGenerator[Delta | Noted, None]:
+    """The reply as it comes; `reply` grows with it. Close it early and the call upstream ends.
+
+    Raises ModelError; what came before stands in `reply`.
+    """
+    pieces = plan.layout.pieces
+    for number in range(kit.limits.tool_rounds + 1):
+        asked = assemble(_head(plan, last=number == kit.limits.tool_rounds), pieces)
+        told = Round(asked=asked, estimated_in=_estimate(kit, plan, pieces))
+        reply.rounds.append(told)
+        listener = _Listener(kit, plan, reply, told)
+        async with aclosing(kit.models.reply(_request(plan, asked))) as chunks:
+            async for chunk in chunks:
+                for event in listener.hear(chunk):
+                    yield event
+        if not listener.ours:
+            return
+        results = [await run_call(kit, owner_id, plan, reply, call) for call in listener.ours]
+        for result in results:
+            if result.note is not None:
+                yield result.note
+        if reply.their_calls:
+            return
+        pieces = (*pieces, *_tool_traffic(listener.ours, [r.answer for r in results], told))
+
+
+class _Listener:
+    """Hears one round: shows text without calls, collects tool calls, hides what is ours from a client."""
+
+    def __init__(self, kit: Kit, plan: Plan, reply: Reply, told: Round) -> None:
+        self._kit = kit
+        self._plan, self._reply, self._told = plan, reply, told
+        self._parser = TextCallParser() if plan.policy.text_calls else None
+        self._calls: dict[int, Call] = {}
+
+    @property
+    def ours(self) -> list[Call]:
+        return [call for _, call in sorted(self._calls.items()) if call.name in self._plan.layout.our_tools]
+
+    def hear(self, chunk: ModelChunk) -> list[Delta | Noted]:
+        self._told.text.append(chunk.text)
+        for piece in chunk.tool_calls:
+            call = self._calls.setdefault(piece.index, Call())
+            call.call_id, call.name = call.call_id or piece.call_id, call.name or piece.name
+            call.arguments += piece.arguments
+        if chunk.usage is not None:
+            self._told.usage = chunk.usage
+        text, notes = self._read(chunk)
+        hidden = bool(self.ours)
+        if chunk.finish is not None:
+            self._reply.their_calls = len(self._calls) > len(self.ours)
+            self._reply.finish = chunk.finish
+            text += self._saved_line(text)
+        if text:
+            self._reply.shown.append(text)
+        passed = _without(chunk, self._our_indexes()) if hidden else chunk
+        if hidden and not self._reply.their_calls and (chunk.finish is not None or chunk.usage is not None):
+            passed = None
+        return [*([Delta(text=text, chunk=passed)] if text or passed is not None else []), *notes]
+
+    def _our_indexes(self) -> frozenset[int]:
+        return frozenset(i for i, call in self._calls.items() if call.name in self._plan.layout.our_tools)
+
+    def _read(self, chunk: ModelChunk) -> tuple[str, list[Noted]]:
+        """The text that may be shown now; complete calls in it become wishes."""
+        if self._parser is None:
+            return chunk.text, []
+        events = self._parser.feed(chunk.text)
+        if chunk.finish is not None:
+            events += self._parser.finish()
+        return self._sort(events)
+
+    def _sort(self, events: Sequence[Shown | TextCall | Malformed]) -> tuple[str, list[Noted]]:
+        shown, notes = [], []
+        for event in events:
+            if isinstance(event, Shown):
+                shown.append(event.text)
+            elif isinstance(event, TextCall):
+                self._reply.wishes.append((store_pair(self._kit, self._plan, event.key, event.value), Actor.TEXT_CALL))
+            else:
+                notes.append(Noted(kind="malformed_call", text=f"Not stored: {event.reason}"))
+        return "".join(shown), notes
+
+    def _saved_line(self, text: str) -> str:
+        """What a person sees of a reply that was calls only (V2)."""
+        keys = {w.content.key for w, who in self._reply.wishes if who is Actor.TEXT_CALL and isinstance(w, Store)}
+        if not keys or self._calls or self._reply.text.strip() or text.strip():
+            return ""
+        return f"{len(keys)} saved"
+
+
+def _head(plan: Plan, *, last: bool) -> JsonObject:
+    """The request's fields; in the last round without our tools, so that the model must speak."""
+    head = dict(plan.layout.head)
+    if last and plan.layout.our_tools:
+        theirs = [t for t in head.pop("tools", []) if t.get("function", {}).get("name") not in plan.layout.our_tools]
+        if theirs:
+            head["tools"] = theirs
+    return head
+
+
+def _request(plan: Plan, asked: Assembled) -> ChatRequest:
+    head = plan.layout.head
+    other = {name: value for name, value in head.items() if name not in {"model", "tools", "stream"}}
+    return ChatRequest(
+        model=str(head["model"]),
+        messages=asked.messages,
+        tools=tuple(head.get("tools", ())),
+        fields=other,
+        stream=bool(head["stream"]),
+        body=asked.body,
+    )
+
+
+def _estimate(kit: Kit, plan: Plan, pieces: Sequence[Piece]) -> int:
+    added = pieces[len(plan.layout.pieces) :]
+    told = sum(kit.tokenizer.count(json.dumps(p.wire, ensure_ascii=False)) for p in added if isinstance(p, AsSent))
+    return sum(plan.layout.layers.values()) + told
+
+
+def _tool_traffic(calls: Sequence[Call], answers: Sequence[str], told: Round) -> list[Piece]:
+    """What the next round must see: the calls as the model made them, and their answers."""
+    said: JsonObject = {
+        "role": "assistant",
+        "content": "".join(told.text) or None,
+        "tool_calls": [call.wire() for call in calls],
+    }
+    answered = [AsSent(layer="tools", wire=result_message(c, a)) for c, a in zip(calls, answers, strict=True)]
+    return [AsSent(layer="tools", wire=said), *answered]
+
+
+def _without(chunk: ModelChunk, ours: frozenset[int]) -> ModelChunk | None:
+    """The chunk without our tool calls, None when nothing else is in it."""
+    left = tuple(piece for piece in chunk.tool_calls if piece.index not in ours)
+    if not (chunk.text or chunk.reasoning or left or chunk.finish or chunk.usage):
+        return None
+    wire = None if chunk.wire is None else _wire_without(chunk.wire, ours)
+    return ModelChunk(
+        text=chunk.text, reasoning=chunk.reasoning, tool_calls=left, finish=chunk.finish, usage=chunk.usage, wire=wire
+    )
+
+
+def _wire_without(wire: JsonObject, ours: frozenset[int]) -> JsonObject:
+    choices: list[Any] = []
+    for choice in wire.get("choices", ()):
+        part = "delta" if "delta" in choice else "message"
+        told = dict(choice.get(part) or {})
+        calls = [c for n, c in enumerate(told.pop("tool_calls", None) or ()) if c.get("index", n) not in ours]
+        if calls:
+            told["tool_calls"] = calls
+        choices.append({**choice, part: told})
+    return {**wire, "choices": choices}

@@ -1,0 +1,108 @@
+"""What goes into a turn and what comes out of it: the request, where it belongs, and the events of its reply."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from souvenance.app.conversations import NewConversation
+from souvenance.domain.conversation import Conversation, Message, Role, Turn
+from souvenance.domain.ids import ConversationId, MemoryId
+from souvenance.domain.json_object import JsonObject
+from souvenance.ports.chat_model import ModelChunk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InConversation:
+    conversation_id: ConversationId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewChat:
+    conversation: NewConversation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FromClient:
+    """A client that re-sends its history (I3): `client` is its key's stable name, `ref` the name it gives the
+    conversation, scoped to that key; `history` what it sent before the newest user message, system messages apart.
+    """
+
+    client: str
+    ref: str = ""
+    history: tuple[tuple[Role, str], ...] = ()
+    conversation: NewConversation
+
+
+Address = InConversation | NewChat | FromClient
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRequest:
+    """One user message and how to answer it.
+
+    `system`, `user_message`, `tail`, `tools` and `fields` are the client's own wire objects and go on untouched;
+    `request_key` is an idempotency key; `request_hash` the hash of the request's very bytes (FromClient).
+    """
+
+    address: Address
+    text: str
+    time_zone: str = ""
+    request_key: str = ""
+    request_hash: str = ""
+    model: str | None = None
+    system: tuple[JsonObject, ...] = ()
+    user_message: JsonObject | None = None
+    tail: tuple[JsonObject, ...] = ()
+    tools: tuple[JsonObject, ...] = ()
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    stream: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """The user's message is stored; None where memory is unavailable."""
+
+    conversation: Conversation | None
+    turn: Turn | None
+    message: Message | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delta:
+    """What the person sees now, text calls taken out; `chunk` is the upstream's piece it came with."""
+
+    text: str
+    chunk: ModelChunk | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """Something the person may want to know beside the reply. `kind`: remembered, updated, forgotten, refused,
+    malformed_call, command.
+    """
+
+    kind: str
+    text: str
+    memory_id: MemoryId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """The reply is stored (unless `memory_unavailable`). `finish`: stop, length, tool_calls, cut_off, command …;
+    `estimated` while the figures are not the model's own (C5); `saved` counts what the reply stored.
+    """
+
+    turn: Turn | None
+    message: Message | None
+    finish: str
+    model: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    estimated: bool = True
+    saved: int = 0
+    memory_unavailable: bool = False
+
+
+TurnEvent = Opened | Delta | Noted | Done

@@ -1,0 +1,45 @@
+"""Undo what messages wrote that are no longer held or chosen: revoke and fold again, nothing is patched back (M11)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from souvenance.domain.ids import MemoryId, MessageId
+from souvenance.domain.journal import fold
+from souvenance.domain.memory import Memory, MemoryState
+from souvenance.domain.terms import terms
+from souvenance.ports.memories import Kind
+from souvenance.ports.store import Unit
+
+
+def undo_writes(unit: Unit, origins: Sequence[MessageId], now: datetime) -> list[Memory]:
+    """Settle the operations that these messages caused, and fold every memory they touched; returns those memories."""
+    return [memory for memory_id in unit.journal.settle(origins) if (memory := refold(unit, memory_id)) is not None]
+
+
+def refold(unit: Unit, memory_id: MemoryId) -> Memory | None:
+    """Write what a memory is now by the operations that stand; every conversation begins a new epoch (C6)."""
+    before = unit.memories.get(memory_id)
+    unit.scopes.lock(before.scope)
+    unit.owners.next_place()
+    memory = fold(unit.journal.of_memory(memory_id)) or replace(before, state=MemoryState.DELETED)
+    memory = _shadowed(unit, memory)
+    saved = unit.memories.save(memory)
+    if saved.state is MemoryState.DELETED:
+        unit.index.remove(Kind.MEMORY, memory_id)
+    else:
+        unit.index.put(Kind.MEMORY, memory_id, terms(f"{saved.key or saved.subject} {saved.text}"))
+    for scope in {before.scope, saved.scope}:
+        unit.scopes.start_epoch(scope)
+    return saved
+
+
+def _shadowed(unit: Unit, memory: Memory) -> Memory:
+    """One that comes back while a live one says the same stands behind it."""
+    if memory.state is not MemoryState.LIVE:
+        return memory
+    twin = unit.memories.equal_to(memory.scope, text=memory.text, key=memory.key)
+    same = twin is not None and twin.memory_id != memory.memory_id
+    return replace(memory, state=MemoryState.SHADOWED) if same else memory

@@ -1,0 +1,88 @@
+"""How memories stand in a prompt: lines in a block that holds still, and a short list of what changed since (C6, M12)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from souvenance.domain.block import escape, escape_key
+from souvenance.domain.epoch import Epoch, EpochLine
+from souvenance.domain.ids import MemoryId
+from souvenance.domain.memory import Memory, MemoryState
+from souvenance.domain.prompt import Run
+
+
+def line(memory: Memory, *, short: int = 0, recent: bool = False) -> str:
+    """One memory as one line; `short` is the number a model may call it by, 0 for none."""
+    number = f"[{short}] " if short else ""
+    mark = "(recent) " if recent else ""
+    about = f"about {escape_key(memory.subject)}: " if memory.subject else ""
+    key = f"{escape_key(memory.key)}: " if memory.key is not None else ""
+    return f"- {number}{mark}{about}{key}{escape(memory.text)}"
+
+
+def lines(
+    memories: Sequence[Memory], *, shorts: Mapping[MemoryId, int], recent: frozenset[MemoryId]
+) -> tuple[EpochLine, ...]:
+    """The block's lines, pinned ones first, else in the order given."""
+    ordered = [m for m in memories if m.pinned] + [m for m in memories if not m.pinned]
+    return tuple(
+        EpochLine(
+            memory_id=m.memory_id,
+            version=m.version,
+            pinned=m.pinned,
+            text=line(m, short=0 if m.pinned else shorts.get(m.memory_id, 0), recent=m.memory_id in recent),
+            short=0 if m.pinned else shorts.get(m.memory_id, 0),
+        )
+        for m in ordered
+    )
+
+
+def block_runs(shown: Sequence[EpochLine]) -> list[Run]:
+    """The two blocks, pinned and others, as runs; nothing for no lines."""
+    runs: list[Run] = []
+    for tag, group in (
+        ("pinned_memories", [s for s in shown if s.pinned]),
+        ("memories", [s for s in shown if not s.pinned]),
+    ):
+        if group:
+            runs.append(Run(text=f"\n<{tag}>\n"))
+            for one in group:
+                runs += [Run(text=one.text, memory_id=one.memory_id), Run(text="\n")]
+            runs.append(Run(text=f"</{tag}>"))
+    return runs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One memory that is no longer as the block says: `memory` as it is now, `gone` when it must not be used."""
+
+    memory: Memory
+    gone: bool
+    new: bool
+
+
+def changes(epoch: Epoch, changed: Sequence[Memory]) -> tuple[Change, ...]:
+    """What the block no longer says rightly, in the order in which it changed.
+
+    A memory that came and went since the epoch began was never shown, so it is not named.
+    """
+    shown = {one.memory_id: one for one in epoch.lines}
+    found: list[Change] = []
+    for memory in changed:
+        before = shown.get(memory.memory_id)
+        gone = memory.state is not MemoryState.LIVE or memory.archived
+        if gone and before is None:
+            continue
+        if before is None or gone or before.version != memory.version:
+            found.append(Change(memory=memory, gone=gone, new=before is None))
+    return tuple(found)
+
+
+def change_line(change: Change, *, short: int, shown_as: EpochLine | None) -> str:
+    """One line of the "since then" list; what is gone is named by its number, or by its words in the block."""
+    if not change.gone:
+        return line(change.memory, short=short)
+    if short:
+        return f"- [{short}] no longer holds"
+    return f"- no longer holds: {shown_as.text[2:]}" if shown_as is not None else ""
