@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pydantic_ai import exceptions
 from pydantic_ai.models import Model, infer_model, infer_model_profile, known_model_names
 from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
@@ -32,14 +34,14 @@ def known_models(provider: str) -> tuple[ModelInfo, ...]:
 
 
 def describe(provider: str, name: str) -> ModelInfo:
-    """What pydantic-ai's tables say of a model."""
-    profile = infer_model_profile(f"{provider}:{name}")
-    return ModelInfo(
-        name=name,
-        provider=provider,
-        context=profile.get("context_window"),
-        can_call_tools=profile.get("supports_tools", True),
-    )
+    """What pydantic-ai's tables say of a model; nothing without the provider's library, which its tables lean on."""
+    known = ModelInfo(name=name, provider=provider)
+    try:
+        profile = infer_model_profile(f"{provider}:{name}")
+    except ImportError:
+        return known
+    context, tools = profile.get("context_window"), profile.get("supports_tools", True)
+    return replace(known, context=context, can_call_tools=tools)
 
 
 def _provider(kind: str, api_key: str | None) -> Provider[object]:

@@ -14,6 +14,8 @@ from souvenance.models.base_url import origin
 from souvenance.models.hosted import hosted_context
 from souvenance.models.local_servers import LocalServer, ServerKind
 from souvenance.models.model_names import Route, named_apart, renamed, route
+from souvenance.models.openai_wire import OpenAIWire
+from souvenance.models.other_providers import OtherProvider
 from souvenance.ports.chat_model import ChatModel, ChatRequest, ModelChunk, ModelInfo
 from souvenance.ports.clock import Clock
 
@@ -97,6 +99,12 @@ class Upstreams:
         (described,) = await self._described(self._providers[found.provider], (told,))
         return replace(described, name=model)
 
+    async def close(self) -> None:
+        """End the connections of every provider."""
+        for provider in self._providers.values():
+            if isinstance(provider.model, OpenAIWire | OtherProvider):
+                await provider.model.close()
+
     async def _route(self, model: str) -> Route:
         """Where a name leads, after a second look at the lists if need be. Raises NoModel without any provider."""
         if not self._providers:
@@ -121,7 +129,7 @@ class Upstreams:
         return dict(zip(self._providers, listings, strict=True))
 
     async def _listing(self, provider: Provider, *, newest: bool = False) -> _Listing:
-        """The list kept while it is good; `newest` asks again unless it was read just now. One caller asks at a time."""
+        """The list kept while it is good; `newest` asks again unless it was read just now. One caller asks."""
         async with self._locks[provider.name]:
             now = self._clock.now()
             kept = self._listings.get(provider.name)
