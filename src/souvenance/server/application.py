@@ -40,10 +40,18 @@ LOCAL = Access()
 USUAL = Pace()
 
 
-def create_app(house: House, *, report: Report | None = None, access: Access = LOCAL, pace: Pace = USUAL) -> FastAPI:
+def create_app(
+    house: House,
+    *,
+    report: Report | None = None,
+    access: Access = LOCAL,
+    pace: Pace = USUAL,
+    time_zone: str = "UTC",
+) -> FastAPI:
     """The application; it needs no network for itself (no page of docs) and leaves `house` open when it stops.
 
-    `report` answers `GET /api/v1/doctor`. `app.state.stopping` is set by whoever serves it, to end open streams.
+    `report` answers `GET /api/v1/doctor`; `time_zone` is that of new conversations.
+    `app.state.stopping` is set by whoever serves it, to end open streams.
     """
     app = FastAPI(
         title="Souvenance",
@@ -57,6 +65,7 @@ def create_app(house: House, *, report: Report | None = None, access: Access = L
     )
     app.state.house = house
     app.state.report = report
+    app.state.time_zone = time_zone
     app.state.stopping = asyncio.Event()
     app.state.quiet_seconds = pace.quiet
     app.state.poll_seconds = pace.poll

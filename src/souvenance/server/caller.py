@@ -26,15 +26,19 @@ class House(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who asks: in local use always the one account, since there is no login (I8)."""
+    """Who asks: in local use always the one account, since there is no login (I8).
+
+    `time_zone` is the IANA name that new conversations get where the request names none.
+    """
 
     kit: Kit
     owner_id: OwnerId
+    time_zone: str = "UTC"
 
 
 async def _caller(request: Request) -> Caller:
     house: House = request.app.state.house
-    return Caller(kit=house.kit, owner_id=house.owner_id)
+    return Caller(kit=house.kit, owner_id=house.owner_id, time_zone=request.app.state.time_zone)
 
 
 Here = Annotated[Caller, Depends(_caller)]

@@ -65,7 +65,7 @@ class NewPersonaForm(Form):
 
 
 class PersonaChanges(Form):
-    seen: StrictInt | None = None
+    seen: StrictInt
     name: Text | None = None
     description: Text | None = None
 
@@ -89,7 +89,7 @@ class NewConversationForm(Form):
     persona_id: Text | None = None
     channel: Annotated[Channel, Field(description="`web` or `api`")] = Channel.API
     flags: FlagsForm = FlagsForm()
-    time_zone: Text = "UTC"
+    time_zone: Text = ""
     title: Text = ""
 
 
@@ -113,11 +113,14 @@ class FirstTurnForm(TurnForm):
 
 
 class NewMemoryForm(Form):
+    """`key` names a notebook's entry; one that is there is replaced only with `overwrite`."""
+
     text: Text
     scope: Text = "account"
     key: Text | None = None
     subject: Text = ""
     pinned: StrictBool = False
+    overwrite: StrictBool = False
 
 
 class MemoryChanges(Form):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from souvenance.app.bots import NewBot, create_bot, find_bot
+from souvenance.app.bots import bot_for, find_bot
 from souvenance.app.browse import list_bots
 from souvenance.app.conversations import NewConversation
 from souvenance.domain.bot import Bot, Preset
-from souvenance.errors import ModelError, NameTaken, NotFound, UnknownModel
+from souvenance.errors import ModelError, NotFound, UnknownModel
 from souvenance.server.caller import Caller
 
 log = logging.getLogger(__name__)
@@ -28,16 +28,19 @@ class Target:
 
 
 async def resolve(here: Caller, name: str) -> Target:
-    """A bot's name wins over an upstream's, and a whole name over one that is split. Raises UnknownModel."""
+    """A bot's name wins over an upstream's, and a whole name over one that is split at its last @ (a bot's has none).
+
+    Raises UnknownModel, ModelError.
+    """
     bot = await _bot(here, name)
     if bot is not None:
         return Target(bot=bot)
     if await _is_upstream(here, name):
         return Target(model=name)
-    for upstream, bot_name in _splits(name):
-        if await _is_upstream(here, upstream):
-            bot = await _bot(here, bot_name)
-            return Target(bot=bot, new_bot="" if bot else bot_name, model=upstream)
+    upstream, _, bot_name = name.rpartition("@")
+    if bot_name.strip() and await _is_upstream(here, upstream):
+        bot = await _bot(here, bot_name)
+        return Target(bot=bot, new_bot="" if bot else bot_name, model=upstream)
     raise UnknownModel(name, known=tuple([str(entry["id"]) for entry in await listed(here)]))
 
 
@@ -45,10 +48,10 @@ async def conversation_for(here: Caller, target: Target) -> NewConversation:
     """What a conversation with the target starts with; an unknown bot is made, a companion with text calls on."""
     bot = target.bot
     if bot is None and target.new_bot:
-        bot = await _made(here, target.new_bot)
+        bot = await bot_for(here.kit, here.owner_id, target.new_bot, preset=Preset.COMPANION, text_calls=True)
     if bot is None:
-        return NewConversation(bot_id=None, model=target.model)
-    return NewConversation(bot_id=bot.bot_id)
+        return NewConversation(bot_id=None, model=target.model, time_zone=here.time_zone)
+    return NewConversation(bot_id=bot.bot_id, time_zone=here.time_zone)
 
 
 async def listed(here: Caller) -> list[dict[str, object]]:
@@ -75,27 +78,12 @@ async def _bot(here: Caller, name: str) -> Bot | None:
         return None
 
 
-async def _made(here: Caller, name: str) -> Bot:
-    new = NewBot(name=name, preset=Preset.COMPANION, settings={"text_calls": True})
-    try:
-        return await create_bot(here.kit, here.owner_id, new)
-    except NameTaken:
-        return await find_bot(here.kit, here.owner_id, name)
-
-
 async def _is_upstream(here: Caller, name: str) -> bool:
     try:
         await here.kit.models.info(name)
     except UnknownModel:
         return False
     return True
-
-
-def _splits(name: str) -> Iterator[tuple[str, str]]:
-    """`a@b@c` as (`a@b`, `c`), then (`a`, `b@c`): both a model and a bot may have an @ in their name."""
-    for at in range(len(name) - 1, -1, -1):
-        if name[at] == "@" and name[:at].strip() and name[at + 1 :].strip():
-            yield name[:at].strip(), name[at + 1 :].strip()
 
 
 async def _bots(here: Caller) -> AsyncIterator[Bot]:

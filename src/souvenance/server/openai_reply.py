@@ -51,13 +51,10 @@ class OpenAIVoice:
 
     def say(self, event: TurnEvent) -> Iterator[bytes]:
         match event:
-            case Opened():
+            case Opened() | Noted():
                 return
             case Delta(text=text, chunk=chunk):
                 yield from self._delta(text, chunk)
-            case Noted(kind=kind, text=text):
-                if kind == "command":
-                    yield from self._delta(text, None)
             case Done():
                 yield from self._ended(event)
             case _:
@@ -132,12 +129,8 @@ def whole(events: Sequence[TurnEvent], *, reply_id: str, created: int, model: st
 
 
 def visible(events: Sequence[TurnEvent]) -> str:
-    """All that the person sees of a turn: the reply, or the answer to a command."""
-    return "".join(
-        event.text
-        for event in events
-        if isinstance(event, Delta) or (isinstance(event, Noted) and event.kind == "command")
-    )
+    """The reply as a person sees it."""
+    return "".join(event.text for event in events if isinstance(event, Delta))
 
 
 def usage_of(done: Done) -> dict[str, int]:

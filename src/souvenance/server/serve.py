@@ -35,6 +35,7 @@ async def serve(
     access: Access = LOCAL,
     pace: Pace = USUAL,
     report: Report | None = None,
+    time_zone: str = "UTC",
     announce: Callable[[str], None] | None = None,
     stop: asyncio.Event | None = None,
     grace_seconds: int = GRACE_SECONDS,
@@ -46,7 +47,7 @@ async def serve(
     """
     _refuse_public(host, allowed=allow_public_without_login)
     listening = _listen(host, port)
-    app = create_app(house, report=report, access=access, pace=pace)
+    app = create_app(house, report=report, access=access, pace=pace, time_zone=time_zone)
     config = uvicorn.Config(
         app,
         http="httptools",

@@ -88,9 +88,9 @@ def test_a_reply_without_upstream_is_a_whole_stream() -> None:
     assert chunks[-2]["choices"][0]["finish_reason"] == "stop"
 
 
-def test_a_command_is_answered_and_other_notes_are_not_part_of_the_reply() -> None:
+def test_a_command_is_answered_once() -> None:
     done = Done(turn=None, message=None, finish="command")
-    chunks = spoken(Noted(kind="remembered", text="likes tea"), Noted(kind="command", text="Remembered."), done)
+    chunks = spoken(Noted(kind="command", text="Remembered."), Delta(text="Remembered."), done)
     assert deltas(chunks) == [{"role": "assistant", "content": "Remembered."}, {}]
     assert chunks[-2]["choices"][0]["finish_reason"] == "stop"
 

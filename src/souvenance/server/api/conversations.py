@@ -56,7 +56,7 @@ async def create(here: Here, form: NewConversationForm) -> ConversationJson:
         persona_id=persona_id_of(form.persona_id),
         channel=form.channel,
         flags=form.flags.value(),
-        time_zone=form.time_zone,
+        time_zone=form.time_zone or here.time_zone,
         title=form.title,
     )
     return ConversationJson.of(await open_conversation(here.kit, here.owner_id, new))

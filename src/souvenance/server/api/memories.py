@@ -77,6 +77,7 @@ async def add(here: Here, form: NewMemoryForm, response: Response) -> Remembered
         key=form.key,
         subject=form.subject,
         pinned=form.pinned,
+        overwrite=form.overwrite,
     )
     done = await remember(here.kit, here.owner_id, new)
     response.status_code = 201 if done.created else 200

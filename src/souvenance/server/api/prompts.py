@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from souvenance.app.browse import prompts_of_message, read_prompt
+from souvenance.app.read_prompts import prompts_of_message, read_prompt
 from souvenance.domain.ids import MessageId, PromptId, known_shape
 from souvenance.server.caller import Here
 from souvenance.server.views.prompts import FiguresJson, PromptJson, PromptsJson

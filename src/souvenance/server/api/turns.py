@@ -60,7 +60,7 @@ async def say_first(request: Request, here: Here, form: FirstTurnForm) -> Respon
         persona_id=persona_id_of(form.persona_id),
         channel=Channel.API,
         flags=form.flags.value(),
-        time_zone=form.time_zone or "UTC",
+        time_zone=form.time_zone or here.time_zone,
         title=form.title,
     )
     return _reply(request, here, NewChat(conversation=new), form)
