@@ -179,5 +179,5 @@ async def test_known_models_of_a_provider_are_listed_in_a_steady_order() -> None
 
 
 def test_pydantic_ai_is_not_imported_before_it_is_needed() -> None:
-    code = "import sys, souvenance.models.providers; sys.exit('pydantic_ai' in sys.modules)"
+    code = "import sys, souvenance.models.upstreams; sys.exit('pydantic_ai' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
