@@ -44,7 +44,7 @@ def test_upstreams_and_limits_are_joined_name_by_name(tmp_path: Path) -> None:
         SOUVENANCE_LIMITS_PAGE_ITEMS="7",
     )
     home, away = read.upstreams["home"], read.upstreams["away"]
-    assert (home.base_url, home.api_key, home.context, home.tools) == ("http://127.0.0.1:9/v1", "k", 32768, True)
+    assert (home.base_url, home.api_key, home.context, home.tools) == ("http://127.0.0.1:9/v1", "k", 32768, None)
     assert (away.base_url, away.tools) == ("http://127.0.0.1:8/v1", False)
     assert read.limits == {"undo_seconds": 3, "page_items": 7}
 

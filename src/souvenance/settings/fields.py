@@ -31,10 +31,12 @@ class Settings:
         metadata={"read": values.database_url, "says": "PostgreSQL to use instead of SQLite in the folder"},
     )
     host: str = _setting(values.text, "127.0.0.1", "address on which `serve` listens")
-    port: int = _setting(values.whole(1, 65_535, "7411"), 7411, "port on which `serve` listens")
+    port: int = _setting(values.whole(0, 65_535, "7411"), 7411, "port on which `serve` listens; 0 for a free one")
     allow_public_without_login: bool = _setting(
         values.switch, False, "listen on an address that others can reach, unguarded"
     )
+    allowed_hosts: tuple[str, ...] = _setting(values.names, (), "names by which this server may be called")
+    allowed_origins: tuple[str, ...] = _setting(values.names, (), "web pages of other origins that may ask, https://…")
     model: str | None = _setting(values.text, None, "model that answers when neither bot nor caller names one")
     upstreams: Mapping[str, UpstreamSettings] = field(
         default_factory=dict,
@@ -45,7 +47,10 @@ class Settings:
     )
     detect_local: bool = _setting(values.switch, True, "look for Ollama, LM Studio, llama.cpp and vLLM on this machine")
     local_ports: tuple[int, ...] | None = _setting(values.ports, None, "ports to look on instead of their usual ones")
-    model_timeout: float = _setting(values.number, 60.0, "seconds of silence after which a model is given up")
+    detect_keys: bool = _setting(
+        values.switch, True, "use the keys in the environment (OPENAI_API_KEY, …) when no upstream is set"
+    )
+    model_timeout: float = _setting(values.number, 120.0, "seconds of silence after which a model is given up")
     limits: Mapping[str, float] = field(
         default_factory=dict, metadata={"read": values.limits, "says": "figures of the table of limits, by name"}
     )
@@ -76,9 +81,16 @@ def setting_lines() -> tuple[SettingLine, ...]:
         SettingLine(
             name=f.name,
             variable=PREFIX + f.name.upper() + ("_…" if f.name in TABLES else ""),
-            default="" if f.name == "folder" or f.name in TABLES else str(getattr(shown, f.name) or ""),
+            default=_written(getattr(shown, f.name)) if f.name != "folder" else "",
             says=f.metadata["says"],
         )
         for f in fields(Settings)
         if "says" in f.metadata
     )
+
+
+def _written(default: object) -> str:
+    """A default as a settings file would say it; nothing for what is not set."""
+    if isinstance(default, bool):
+        return str(default).lower()
+    return str(default) if default else ""

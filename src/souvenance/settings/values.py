@@ -41,13 +41,13 @@ NO_SECRET = Secret()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamSettings:
-    """One OpenAI-compatible upstream. `context` is in tokens, None to ask the upstream."""
+    """One OpenAI-compatible upstream; `context` (tokens) and `tools` None: what it says of itself."""
 
     name: str
     base_url: str
     api_key: Secret = NO_SECRET
     context: int | None = None
-    tools: bool = True
+    tools: bool | None = None
 
 
 def _wrong(setting: str, raw: object, expected: str, example: str) -> SettingError:
@@ -91,6 +91,14 @@ def switch(setting: str, raw: object) -> bool:
     if read is None:
         raise _wrong(setting, raw, "true or false", "true")
     return read
+
+
+def names(setting: str, raw: object) -> tuple[str, ...]:
+    """A list of texts, or one text with commas between them."""
+    given = raw.split(",") if isinstance(raw, str) else raw
+    if not isinstance(given, list | tuple) or not all(isinstance(item, str) and item.strip() for item in given):
+        raise _wrong(setting, raw, "a list of names", '["memory.home.arpa"]')
+    return tuple(item.strip() for item in given)
 
 
 def ports(setting: str, raw: object) -> tuple[int, ...]:
