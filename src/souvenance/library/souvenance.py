@@ -1,0 +1,351 @@
+"""One object over the app's verbs, for the one account of local use (I1).
+
+A bot's name says whose memory is meant: with a bot it is that bot's, without one the account's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing, suppress
+from weakref import WeakSet
+
+from souvenance.app import archive_memory, bots, browse, conversations, edit_memory, erase, pin_memory
+from souvenance.app.bots import NewBot
+from souvenance.app.browse import MemoryView, Page
+from souvenance.app.chat_turn import chat_turn
+from souvenance.app.conversations import NewConversation
+from souvenance.app.prepare_turn import Prepared, Recorded, prepare, record
+from souvenance.app.query_memories import Hits, Query, query_memories
+from souvenance.app.remember import NewMemory, Remembered, remember
+from souvenance.app.turn import Done, InConversation, NewChat, Noted, Opened, TurnRequest
+from souvenance.domain.bot import Bot, Preset
+from souvenance.domain.conversation import Conversation, Message
+from souvenance.domain.erasure import Erasure
+from souvenance.domain.ids import ConversationId, ErasureId, MemoryId, known_shape
+from souvenance.domain.journal import Operation
+from souvenance.domain.limits import Level
+from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, Scope
+from souvenance.library.pages import walk
+from souvenance.library.pieces import Piece, Reply, shown
+from souvenance.ports.memories import Order, Shelf
+from souvenance.wiring import House
+
+
+class Souvenance:
+    """What is remembered, and the chats that it is remembered in. `souvenance.open` makes one.
+
+    Everything a caller does here counts as a person's. Raises the errors of `souvenance.errors` only. May be used by
+    many tasks of one event loop.
+    """
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self._kit = house.kit
+        self._owner = house.owner_id
+        self._current: dict[str | None, ConversationId] = {}
+        self._replies: WeakSet[AsyncGenerator[Piece, None]] = WeakSet()
+        self._running = 0
+        self._at_rest = asyncio.Event()
+        self._at_rest.set()
+
+    # --- chat ---
+
+    def chat(
+        self,
+        text: str,
+        *,
+        bot: str | None = None,
+        conversation: Conversation | ConversationId | None = None,
+        model: str | None = None,
+        request_key: str = "",
+    ) -> AsyncGenerator[Piece, None]:
+        """The reply to `text`, piece by piece; a bot of an unknown name is made, a companion.
+
+        Without a `conversation` the one last had here with this bot goes on, or a new one begins. Without a bot a bare
+        model answers on the account's memory. Closing the iterator stops the reply and keeps it as cut off.
+        """
+        pieces = self._pieces(text, bot=bot, conversation=conversation, model=model, request_key=request_key)
+        self._replies.add(pieces)
+        return pieces
+
+    async def say(
+        self,
+        text: str,
+        *,
+        bot: str | None = None,
+        conversation: Conversation | ConversationId | None = None,
+        model: str | None = None,
+        request_key: str = "",
+    ) -> Reply:
+        """The whole reply to `text`; the arguments are those of `chat`."""
+        said: list[str] = []
+        notes: list[Noted] = []
+        where: ConversationId | None = None
+        done: Done | None = None
+        pieces = self.chat(text, bot=bot, conversation=conversation, model=model, request_key=request_key)
+        async with aclosing(pieces):
+            async for piece in pieces:
+                said.append(piece.text)
+                match piece.event:
+                    case Opened(conversation=opened) if opened is not None:
+                        where = opened.conversation_id
+                    case Noted():
+                        notes.append(piece.event)
+                    case Done():
+                        done = piece.event
+                    case _:
+                        continue
+        assert done is not None, "a turn ends with Done or with an error"
+        return Reply(text="".join(said), conversation_id=where, notes=tuple(notes), done=done)
+
+    async def prepare(
+        self,
+        text: str,
+        *,
+        bot: str | None = None,
+        conversation: Conversation | ConversationId | None = None,
+        model: str | None = None,
+    ) -> Prepared:
+        """Store `text` and return what to send to a model of the caller's own; `record` takes its reply."""
+        prepared = await prepare(self._kit, self._owner, await self._request(text, bot, conversation, model))
+        self._current[bot] = prepared.conversation.conversation_id
+        return prepared
+
+    async def record(
+        self,
+        prepared: Prepared,
+        reply: str,
+        *,
+        tokens_in: int | None = None,
+        tokens_out: int | None = None,
+        cut_off: bool = False,
+    ) -> Recorded:
+        """Store the reply to what `prepare` returned, its text calls carried out; show what comes back of it."""
+        return await record(
+            self._kit, self._owner, prepared, reply, tokens_in=tokens_in, tokens_out=tokens_out, cut_off=cut_off
+        )
+
+    async def begin(self, *, bot: str | None = None, title: str = "", model: str | None = None) -> Conversation:
+        """A new conversation with this bot (made if need be); from now on `chat` goes on there."""
+        begun = await conversations.open_conversation(
+            self._kit, self._owner, await self._new_conversation(bot, title=title, model=model)
+        )
+        self._current[bot] = begun.conversation_id
+        return begun
+
+    def conversations(self, *, bot: str | None = None) -> AsyncGenerator[Conversation, None]:
+        """All conversations, or those with one bot."""
+
+        async def page(cursor: str | None) -> Page[Conversation]:
+            bot_id = (await self.bot(bot)).bot_id if bot is not None else None
+            return await browse.list_conversations(self._kit, self._owner, bot_id=bot_id, cursor=cursor, limit=None)
+
+        return walk(page)
+
+    def messages(self, conversation: Conversation | ConversationId) -> AsyncGenerator[Message, None]:
+        """The messages of a conversation, newest first."""
+        conversation_id = _conversation_id(conversation)
+        return walk(
+            lambda cursor: browse.list_messages(self._kit, self._owner, conversation_id, cursor=cursor, limit=None)
+        )
+
+    # --- memories ---
+
+    async def remember(
+        self, text: str, *, bot: str | None = None, key: str | None = None, subject: str = "", pinned: bool = False
+    ) -> Remembered:
+        """Keep a fact; one that is there already gains a source instead (M10). A `key` needs a notebook."""
+        scope = await self._scope(bot)
+        new = NewMemory(text=text, scope=scope, key=key, subject=subject, pinned=pinned)
+        return await remember(self._kit, self._owner, new)
+
+    def memories(
+        self,
+        *,
+        bot: str | None = None,
+        everywhere: bool = False,
+        shelf: Shelf = Shelf.ALL,
+        order: Order = Order.UPDATED,
+    ) -> AsyncGenerator[MemoryView, None]:
+        """The memories of a bot or of the account, or `everywhere`."""
+        return walk(
+            lambda cursor: self.page_of_memories(
+                bot=bot, everywhere=everywhere, shelf=shelf, order=order, cursor=cursor
+            )
+        )
+
+    async def page_of_memories(
+        self,
+        *,
+        bot: str | None = None,
+        everywhere: bool = False,
+        shelf: Shelf = Shelf.ALL,
+        order: Order = Order.UPDATED,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> Page[MemoryView]:
+        """One page of `memories`; `cursor` is the `next` of the page before."""
+        scope = None if everywhere else await self._scope(bot)
+        return await browse.list_memories(
+            self._kit, self._owner, scope=scope, shelf=shelf, order=order, cursor=cursor, limit=limit
+        )
+
+    async def memory(self, memory_id: MemoryId) -> MemoryView:
+        """One memory as it is now."""
+        return await browse.read_memory(self._kit, self._owner, _memory_id(memory_id))
+
+    async def history(self, memory_id: MemoryId) -> tuple[Operation, ...]:
+        """Everything that was ever decided about a memory, in order (M11)."""
+        return await browse.memory_history(self._kit, self._owner, _memory_id(memory_id))
+
+    async def query(
+        self, text: str, *, bot: str | None = None, messages: bool = False, limit: int | None = None
+    ) -> Hits:
+        """What matches `text` best, each with its reasons; with a bot only its memories and the account's."""
+        scopes = None if bot is None else (ACCOUNT_SCOPE, await self._scope(bot))
+        return await query_memories(
+            self._kit, self._owner, Query(text=text, scopes=scopes, messages=messages, limit=limit)
+        )
+
+    async def edit(
+        self,
+        memory_id: MemoryId,
+        *,
+        text: str | None = None,
+        key: str | None = None,
+        subject: str | None = None,
+        seen: int | None = None,
+    ) -> Memory:
+        """Change a memory. `seen` is the version that was read; StaleEdit when it is no longer that one."""
+        if seen is None:
+            seen = (await self.memory(memory_id)).memory.version
+        return await edit_memory.edit_memory(
+            self._kit, self._owner, _memory_id(memory_id), seen=seen, text=text, key=key, subject=subject
+        )
+
+    async def pin(self, memory_id: MemoryId) -> Memory:
+        """Send it whole every turn, and let no model change it (M5); PinRoomFull past the scope's room."""
+        return await pin_memory.pin_memory(self._kit, self._owner, _memory_id(memory_id), pinned=True)
+
+    async def unpin(self, memory_id: MemoryId) -> Memory:
+        return await pin_memory.pin_memory(self._kit, self._owner, _memory_id(memory_id), pinned=False)
+
+    async def archive(self, memory_id: MemoryId) -> Memory:
+        """Take it out of every prompt; it stays listed and can be found."""
+        return await archive_memory.archive_memory(self._kit, self._owner, _memory_id(memory_id), archived=True)
+
+    async def restore(self, memory_id: MemoryId) -> Memory:
+        return await archive_memory.archive_memory(self._kit, self._owner, _memory_id(memory_id), archived=False)
+
+    async def forget(self, *memory_ids: MemoryId) -> Erasure:
+        """Erase for good: out of sight at once, purged when the offer to `undo` ends (M14)."""
+        return await erase.erase_memories(self._kit, self._owner, tuple(map(_memory_id, memory_ids)))
+
+    async def undo(self, erasure: Erasure | ErasureId) -> Erasure:
+        """Bring back what `forget` took; OfferExpired when it is too late."""
+        raw = erasure.erasure_id if isinstance(erasure, Erasure) else erasure
+        return await erase.undo_erasure(self._kit, self._owner, ErasureId(known_shape("erasure", raw)))
+
+    # --- bots ---
+
+    def bots(self) -> AsyncGenerator[Bot, None]:
+        """All bots in the order in which they were made."""
+        return walk(lambda cursor: browse.list_bots(self._kit, self._owner, cursor=cursor, limit=None))
+
+    async def bot(self, name: str) -> Bot:
+        """The bot of this name or id; NotFound."""
+        return await bots.find_bot(self._kit, self._owner, name)
+
+    async def add_bot(
+        self,
+        name: str,
+        *,
+        preset: Preset = Preset.COMPANION,
+        system_prompt: str = "",
+        model: str | None = None,
+        settings: Mapping[str, str | bool] | None = None,
+    ) -> Bot:
+        """Make a bot; `settings` change single ones of its preset's (E1). NameTaken."""
+        new = NewBot(name=name, preset=preset, system_prompt=system_prompt, model=model, settings=settings or {})
+        return await bots.create_bot(self._kit, self._owner, new)
+
+    async def change_bot(self, name: str, changes: Mapping[str, object]) -> Bot:
+        """Change `name`, `system_prompt`, `model` or `settings` of a bot."""
+        found = await self.bot(name)
+        return await bots.change_bot(self._kit, self._owner, found.bot_id, seen=None, changes=changes)
+
+    async def level(self, bot: str) -> Level:
+        """How much of a conversation this bot keeps word for word (W1)."""
+        return await bots.read_level(self._kit, self._owner, (await self.bot(bot)).bot_id)
+
+    async def set_level(self, bot: str, level: Level) -> None:
+        """Takes effect with the next message (W3)."""
+        await bots.set_level(self._kit, self._owner, (await self.bot(bot)).bot_id, level)
+
+    # --- inside ---
+
+    async def end_replies(self) -> None:
+        """Stop the replies that nobody reads any more, and wait for those that somebody does."""
+        for pieces in tuple(self._replies):
+            with suppress(RuntimeError):  # It runs right now: its reader ends it.
+                await pieces.aclose()
+        await self._at_rest.wait()
+
+    async def _pieces(
+        self,
+        text: str,
+        *,
+        bot: str | None,
+        conversation: Conversation | ConversationId | None,
+        model: str | None,
+        request_key: str,
+    ) -> AsyncGenerator[Piece, None]:
+        self._running += 1
+        self._at_rest.clear()
+        try:
+            request = await self._request(text, bot, conversation, model, request_key)
+            async with aclosing(chat_turn(self._kit, self._owner, request)) as events:
+                async for event in events:
+                    if isinstance(event, Opened) and event.conversation is not None:
+                        self._current[bot] = event.conversation.conversation_id
+                    yield Piece(text=shown(event), event=event)
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._at_rest.set()
+
+    async def _request(
+        self,
+        text: str,
+        bot: str | None,
+        conversation: Conversation | ConversationId | None,
+        model: str | None,
+        request_key: str = "",
+    ) -> TurnRequest:
+        going_on = conversation or self._current.get(bot)
+        address = (
+            InConversation(conversation_id=_conversation_id(going_on))
+            if going_on is not None
+            else NewChat(conversation=await self._new_conversation(bot, model=model))
+        )
+        zone = self._house.settings.time_zone
+        return TurnRequest(address=address, text=text, time_zone=zone, model=model, request_key=request_key)
+
+    async def _new_conversation(self, bot: str | None, *, title: str = "", model: str | None) -> NewConversation:
+        if bot is None:
+            return NewConversation(model=model, title=title, time_zone=self._house.settings.time_zone)
+        found = await bots.bot_for(self._kit, self._owner, bot)
+        return NewConversation(bot_id=found.bot_id, title=title, time_zone=self._house.settings.time_zone)
+
+    async def _scope(self, bot: str | None) -> Scope:
+        return ACCOUNT_SCOPE if bot is None else Scope.of_bot((await self.bot(bot)).bot_id)
+
+
+def _conversation_id(given: Conversation | ConversationId) -> ConversationId:
+    raw = given.conversation_id if isinstance(given, Conversation) else given
+    return ConversationId(known_shape("conversation", raw))
+
+
+def _memory_id(raw: str) -> MemoryId:
+    return MemoryId(known_shape("memory", raw))
