@@ -1,0 +1,116 @@
+"""`souvenance chat`: talk in the terminal, or ask once."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, aclosing
+from typing import Annotated
+
+import typer
+
+from souvenance.app.turn import Done, Noted, Opened
+from souvenance.cli.options import Database, Folder
+from souvenance.cli.output import say, visible
+from souvenance.domain.ids import ConversationId
+from souvenance.errors import SouvenanceError
+from souvenance.library import Piece, Souvenance, open_memory
+
+DEFAULT_BOT = "Souvenance"
+_LEAVE = ("/quit", "/exit")
+
+
+def chat(
+    message: Annotated[
+        str | None, typer.Argument(help="Say this and leave; without it a conversation begins, or stdin is said.")
+    ] = None,
+    *,
+    bot: Annotated[
+        str, typer.Option(metavar="NAME", help="Whom to talk with; made, a companion, if new.")
+    ] = DEFAULT_BOT,
+    conversation: Annotated[str | None, typer.Option(metavar="ID", help="Go on with this conversation.")] = None,
+    model: Annotated[str | None, typer.Option(help="The model that answers.")] = None,
+    folder: Folder = None,
+    database_url: Database = None,
+) -> None:
+    """Talk with a bot that remembers. Ctrl-C stops a reply and keeps it; /remember, /forget and /memories work."""
+    once = message if message is not None else _piped()
+    with asyncio.Runner() as runner:
+        stack = AsyncExitStack()
+        try:
+            memory = runner.run(stack.enter_async_context(open_memory(folder, database_url=database_url, model=model)))
+            talk = _Talk(runner, memory, bot=bot, conversation=conversation)
+            if once is not None:
+                talk.say(once)
+            else:
+                talk.go_on()
+        finally:
+            runner.run(stack.aclose())
+
+
+def _piped() -> str | None:
+    """What comes through a pipe, None when a person sits there."""
+    return None if sys.stdin.isatty() else sys.stdin.read().rstrip("\n")
+
+
+class _Talk:
+    """One conversation in a terminal: text on stdout as it comes, everything about it on stderr."""
+
+    def __init__(self, runner: asyncio.Runner, memory: Souvenance, *, bot: str, conversation: str | None) -> None:
+        self._runner = runner
+        self._memory = memory
+        self._bot = bot
+        self._conversation = None if conversation is None else ConversationId(conversation)
+
+    def say(self, text: str) -> None:
+        """One message and its reply; an interrupt stops the reply, which is kept as cut off, and goes on outward."""
+        try:
+            self._runner.run(self._reply(text))
+        finally:
+            if self._conversation is not None:
+                say(f"(go on: souvenance chat --bot {self._bot!r} --conversation {self._conversation})")
+
+    def go_on(self) -> None:
+        """Message after message until the person leaves; a failed reply does not end it."""
+        say(f"You talk with {self._bot}. /remember, /forget, /memories; Ctrl-C stops a reply, Ctrl-D leaves.")
+        for text in self._typed():
+            try:
+                self._runner.run(self._reply(text))
+            except KeyboardInterrupt:
+                say("\n(stopped; what was said is kept)")
+            except SouvenanceError as error:
+                say(f"souvenance: {error.message}")
+
+    def _typed(self) -> Iterator[str]:
+        while True:
+            try:
+                text = input("> ")
+            except (EOFError, KeyboardInterrupt):
+                say("")
+                return
+            if text.strip() in _LEAVE:
+                return
+            if text.strip():
+                yield text
+
+    async def _reply(self, text: str) -> None:
+        pieces = self._memory.chat(text, bot=self._bot, conversation=self._conversation)
+        async with aclosing(pieces):
+            async for piece in pieces:
+                self._show(piece)
+
+    def _show(self, piece: Piece) -> None:
+        sys.stdout.write(visible(piece.text))
+        sys.stdout.flush()
+        match piece.event:
+            case Opened(conversation=opened) if opened is not None:
+                self._conversation = opened.conversation_id
+            case Noted() if piece.event.kind != "command":  # Its answer comes as text too.
+                say(f"({piece.event.text})")
+            case Done():
+                sys.stdout.write("\n")
+                if piece.event.memory_unavailable:
+                    say("(Memory was unavailable: this exchange is not kept.)")
+            case _:
+                return

@@ -1,0 +1,108 @@
+"""Domain values as JSON objects, with the names that `/api/v1` gives them too."""
+
+from __future__ import annotations
+
+from souvenance.app.browse import MemoryView
+from souvenance.app.query_memories import MemoryHit, MessageHit
+from souvenance.domain.bot import Bot
+from souvenance.domain.conversation import Message
+from souvenance.domain.erasure import Erasure
+from souvenance.domain.journal import Add, Operation, Pin, Update
+from souvenance.domain.memory import Memory
+
+JsonForm = dict[str, object]
+
+
+def memory_form(memory: Memory, *, archived: bool | None = None) -> JsonForm:
+    """`archived`: by hand or for want of room, where that is known (M2)."""
+    return {
+        "id": memory.memory_id,
+        "scope": memory.scope.key,
+        "text": memory.text,
+        "key": memory.key,
+        "subject": memory.subject,
+        "pinned": memory.pinned,
+        "archived": memory.archived if archived is None else archived,
+        "confidence": memory.confidence,
+        "origin": memory.origin.value,
+        "evidence": [
+            {"at": source.at.isoformat(), "conversation_id": source.conversation_id, "message_id": source.message_id}
+            for source in memory.evidence
+        ],
+        "language": memory.language,
+        "sensitive": memory.sensitive,
+        "created_at": memory.created_at.isoformat(),
+        "updated_at": memory.updated_at.isoformat(),
+        "version": memory.version,
+    }
+
+
+def view_form(view: MemoryView) -> JsonForm:
+    return {**memory_form(view.memory, archived=view.archived), "recent": view.recent}
+
+
+def hit_form(hit: MemoryHit | MessageHit) -> JsonForm:
+    """A hit with its reasons; the key says whether a memory or a message was found."""
+    found: JsonForm = (
+        {"memory": memory_form(hit.memory, archived=hit.archived)}
+        if isinstance(hit, MemoryHit)
+        else {"message": message_form(hit.message)}
+    )
+    return {**found, "score": hit.score, "why": list(hit.why)}
+
+
+def message_form(message: Message) -> JsonForm:
+    return {
+        "id": message.message_id,
+        "conversation_id": message.conversation_id,
+        "turn_id": message.turn_id,
+        "role": message.role.value,
+        "state": message.state.value,
+        "text": message.text,
+        "created_at": message.created_at.isoformat(),
+    }
+
+
+def operation_form(operation: Operation) -> JsonForm:
+    content = operation.intent.content if isinstance(operation.intent, Add | Update | Pin) else None
+    return {
+        "place": operation.place,
+        "intent": type(operation.intent).__name__.lower(),
+        "actor": operation.actor.value,
+        "at": operation.at.isoformat(),
+        "scope": operation.scope.key,
+        "text": None if content is None else content.text,
+        "key": None if content is None else content.key,
+        "causes": list(operation.causes),
+        "revoked": operation.revoked,
+    }
+
+
+def erasure_form(erasure: Erasure) -> JsonForm:
+    return {
+        "id": erasure.erasure_id,
+        "memory_ids": list(erasure.memory_ids),
+        "at": erasure.at.isoformat(),
+        "until": erasure.until.isoformat(),
+    }
+
+
+def bot_form(bot: Bot) -> JsonForm:
+    return {
+        "id": bot.bot_id,
+        "name": bot.name,
+        "preset": bot.preset.value,
+        "settings": {
+            "text_calls": bot.settings.text_calls,
+            "extraction": bot.settings.extraction.value,
+            "deeper": bot.settings.deeper,
+            "learn": bot.settings.learn,
+            "tools": bot.settings.tools,
+            "browser_only": bot.settings.browser_only,
+        },
+        "system_prompt": bot.system_prompt,
+        "model": bot.model,
+        "created_at": bot.created_at.isoformat(),
+        "updated_at": bot.updated_at.isoformat(),
+        "version": bot.version,
+    }
