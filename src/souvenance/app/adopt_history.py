@@ -1,4 +1,4 @@
-"""Take over the history that a client brings to a new conversation (I3): stored once, as turns that nobody waits for."""
+"""Take over the history that a client brings to a new conversation (I3): stored once, as turns nobody waits for."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ async def bot_for(
 async def change_bot(
     kit: Kit, owner_id: OwnerId, bot_id: BotId, *, seen: int | None = None, changes: Mapping[str, object]
 ) -> Bot:
-    """The bot with `changes` to name, system_prompt, model or settings; `seen` None changes whatever version is there."""
+    """The bot with `changes` to name, system_prompt, model or settings; `seen` None: whatever version is there."""
     unknown = sorted(set(changes) - _CHANGEABLE)
     if unknown or not changes:
         expected = f"some of {', '.join(sorted(_CHANGEABLE))}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 
 from souvenance.app.answer_without_memory import answer_without_memory
@@ -23,9 +23,10 @@ from souvenance.app.run_command import command_of, run_command
 from souvenance.app.settle_turn import Settled, settle_turn
 from souvenance.app.speak import speak
 from souvenance.app.turn import Delta, Done, FromClient, InConversation, Noted, Opened, TurnEvent, TurnRequest
+from souvenance.domain.conversation import TurnState
 from souvenance.domain.ids import OwnerId, TurnId
 from souvenance.domain.memory_lines import line
-from souvenance.errors import ModelError, StoreUnavailable
+from souvenance.errors import ModelError, StoreUnavailable, TurnSuperseded
 from souvenance.ports.store import Unit
 
 
@@ -49,22 +50,30 @@ async def chat_turn(kit: Kit, owner_id: OwnerId, request: TurnRequest) -> AsyncG
                 async for event in events:
                     yield event
             return
-        async with aclosing(_answer(kit, owner_id, request, opened, shelf)) as events:
+        async with (
+            kit.busy.alone(f"answers {owner_id} {opened.conversation.conversation_id}"),
+            aclosing(_answer(kit, owner_id, request, opened, shelf)) as events,
+        ):
             async for event in events:
                 yield event
 
 
 async def acknowledge(kit: Kit, owner_id: OwnerId, turn_id: TurnId) -> None:
-    """Note that the last byte of this turn's reply was sent: a request that looks the same is a new one from now on."""
+    """Note that the last byte of this turn's reply was sent: a request that looks the same is a new one from now on.
+
+    A turn that waits for the results of the client's own tools is not answered yet, and stays as it is.
+    """
 
     def work(unit: Unit) -> None:
-        unit.turns.save(replace(unit.turns.get(turn_id), acknowledged=True))
+        turn = unit.turns.get(turn_id)
+        if turn.state is TurnState.WHOLE:
+            unit.turns.save(replace(turn, acknowledged=True))
 
     await kit.store.write(owner_id, work, label="turn.acknowledged")
 
 
 def _name(owner_id: OwnerId, request: TurnRequest) -> str:
-    """What two requests must share to wait for each other."""
+    """What two requests must share to be opened one after the other."""
     address = request.address
     if isinstance(address, InConversation):
         return f"{owner_id} {address.conversation_id}"
@@ -134,7 +143,9 @@ async def _speak_and_settle(kit: Kit, owner_id: OwnerId, plan: Plan) -> AsyncGen
 async def _keep_cut_off(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply) -> None:
     """Store what was said before the end; complete calls in it count (T6). With nothing said the turn stays open."""
     if reply.is_worth_keeping:
-        await settle_turn(kit, owner_id, plan, reply, cut_off=True)
+        # That the reply ends is told by what ended it; a store that fails besides leaves the turn open, answerable.
+        with suppress(StoreUnavailable, TurnSuperseded):
+            await settle_turn(kit, owner_id, plan, reply, cut_off=True)
 
 
 def note_of(outcome: Outcome) -> Noted | None:

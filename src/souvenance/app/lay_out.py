@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from souvenance.app.gather_turn import Gathered, is_notebook
+from souvenance.app.gather_turn import is_notebook
 from souvenance.app.kit import Kit
 from souvenance.app.open_turn import OpenedTurn
+from souvenance.app.show_memories import Shown
 from souvenance.app.turn import TurnRequest
 from souvenance.domain.block import CLOSING, OPENING, escape, escape_key
 from souvenance.domain.budget import MESSAGE_OVERHEAD
@@ -19,9 +20,6 @@ from souvenance.domain.memory_lines import block_runs
 from souvenance.domain.policy import Policy
 from souvenance.domain.prompt import AsSent, Piece, Run, Said
 from souvenance.prompts import memory_notes, memory_tools, notebook_tools
-
-if TYPE_CHECKING:
-    from souvenance.app.plan_turn import Shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,26 +34,32 @@ class Layout:
     our_tools: frozenset[str] = field(default_factory=frozenset)
 
 
-def lay_out(
-    kit: Kit,
-    request: TurnRequest,
-    opened: OpenedTurn,
-    policy: Policy,
-    gathered: Gathered,
-    shown: Shown,
-    kept: frozenset[str],
-) -> Layout:
-    """The request, without what gave way (`kept` names memories and turns that stay, as `plan_turn` does)."""
-    ours = our_tools(kit, policy, opened)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What was decided for a request: who speaks, what may be done, what is shown, and what of it stays (`kept` names
+    memories by id and turns by position, as `plan_turn` does).
+    """
+
+    opened: OpenedTurn
+    policy: Policy
+    messages: Sequence[Message]
+    shown: Shown
+    kept: frozenset[str]
+
+
+def lay_out(kit: Kit, request: TurnRequest, draft: Draft) -> Layout:
+    """The request, without what gave way."""
+    opened, kept = draft.opened, draft.kept
+    ours = our_tools(kit, draft.policy, opened)
     window = [
         _said(message)
-        for message in gathered.messages
+        for message in draft.messages
         if message.position < opened.turn.position and str(message.position) in kept and message.text.strip()
     ]
     pieces = [
-        *_system(request, opened, policy, memory_runs(opened, shown, kept)),
+        *_system(request, opened, draft.policy, memory_runs(opened, draft.shown, kept)),
         *window,
-        *_since(shown, kept),
+        *_since(draft.shown, kept),
         newest(request, opened.message),
         *(AsSent(layer="tail", wire=wire) for wire in request.tail),
     ]

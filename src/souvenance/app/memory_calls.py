@@ -1,4 +1,4 @@
-"""Carry out what a model asks of its memory in mid-reply (V1): finding at once, changes as wishes for the last write."""
+"""Carry out what a model asks of its memory in mid-reply (V1): finding at once, changes as wishes for the end."""
 
 from __future__ import annotations
 

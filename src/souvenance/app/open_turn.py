@@ -11,7 +11,7 @@ from souvenance.app.adopt_history import Adopted, adopt, prepare_history, visibl
 from souvenance.app.choose_model import Shelf, choose, context_of
 from souvenance.app.conversations import NewConversation, known_zone, make_conversation, put_conversation
 from souvenance.app.kit import Kit
-from souvenance.app.turn import FromClient, InConversation, NewChat, TurnRequest
+from souvenance.app.turn import FromClient, InConversation, TurnRequest
 from souvenance.domain.bot import Bot, Persona
 from souvenance.domain.budget import reply_room
 from souvenance.domain.conversation import Conversation, Message, MessageState, Role, Turn, TurnState
@@ -54,6 +54,16 @@ class _Arrival:
     adopted: tuple[Adopted, ...] | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Taken:
+    """The turn that this attempt took, with its replies when it is answered already."""
+
+    conversation: Conversation
+    turn: Turn
+    message: Message
+    stored: tuple[Message, ...] = ()
+
+
 class _HistoryIsNew(Exception):
     """The client's history belongs to no conversation of ours: it must be worked out, then stored as a new one."""
 
@@ -90,27 +100,40 @@ def _arrive(kit: Kit, request: TurnRequest, shelf: Shelf) -> _Arrival:
 
 
 def _open(unit: Unit, kit: Kit, arrival: _Arrival) -> OpenedTurn:
-    conversation, turn = _find(unit, arrival)
+    conversation, again = _find(unit, arrival)
     bot = None if conversation.bot_id is None else unit.bots.get(conversation.bot_id)
-    persona = None if conversation.persona_id is None else unit.personas.get(conversation.persona_id)
     model = choose(arrival.shelf, asked=arrival.request.model, conversation=conversation, bot=bot)
     _check_size(unit, kit, arrival, bot, model)
-    if turn is not None:
-        return _resumed(unit, conversation, bot, persona, model, turn)
-    conversation, turn, message = _append(unit, conversation, arrival)
-    return OpenedTurn(conversation=conversation, bot=bot, persona=persona, model=model, turn=turn, message=message)
+    found = _append(unit, conversation, arrival) if again is None else _resume(unit, conversation, again)
+    return OpenedTurn(
+        conversation=found.conversation,
+        bot=bot,
+        persona=_persona(unit, conversation),
+        model=model,
+        turn=found.turn,
+        message=found.message,
+        stored=found.stored,
+    )
+
+
+def _persona(unit: Unit, conversation: Conversation) -> Persona | None:
+    """The mask that is worn here; one that was deleted is worn no more."""
+    if conversation.persona_id is None:
+        return None
+    with suppress(NotFound):
+        return unit.personas.get(conversation.persona_id)
+    return None
 
 
 def _find(unit: Unit, arrival: _Arrival) -> tuple[Conversation, Turn | None]:
     """The conversation, held, and the turn that this very request opened before, if any."""
     address = arrival.request.address
-    match address:
-        case InConversation(conversation_id=conversation_id):
-            conversation = unit.conversations.lock(conversation_id)
-        case NewChat(conversation=new):
-            conversation = _new_chat(unit, new, arrival)
-        case FromClient():
-            return _find_for_client(unit, address, arrival)
+    if isinstance(address, FromClient):
+        return _find_for_client(unit, address, arrival)
+    if isinstance(address, InConversation):
+        conversation = unit.conversations.lock(address.conversation_id)
+    else:
+        conversation = _new_chat(unit, address.conversation, arrival)
     key = arrival.request.request_key
     return conversation, unit.turns.by_request(conversation.conversation_id, key) if key else None
 
@@ -188,14 +211,7 @@ def _check_size(unit: Unit, kit: Kit, arrival: _Arrival, bot: Bot | None, model:
         raise PromptTooLarge(needed=needed, available=room, context=context)
 
 
-def _resumed(
-    unit: Unit,
-    conversation: Conversation,
-    bot: Bot | None,
-    persona: Persona | None,
-    model: ModelInfo | None,
-    turn: Turn,
-) -> OpenedTurn:
+def _resume(unit: Unit, conversation: Conversation, turn: Turn) -> _Taken:
     """The turn again: with its reply when it has a whole one, else for a new attempt, which fences older ones off."""
     said = unit.messages.of_turn(turn.turn_id)
     replies = tuple(m for m in said if m.role is Role.BOT and m.chosen)
@@ -203,12 +219,10 @@ def _resumed(
         replies = ()
         turn = replace(turn, attempt=turn.attempt + 1)
         unit.turns.save(turn)
-    return OpenedTurn(
-        conversation=conversation, bot=bot, persona=persona, model=model, turn=turn, message=said[0], stored=replies
-    )
+    return _Taken(conversation=conversation, turn=turn, message=said[0], stored=replies)
 
 
-def _append(unit: Unit, conversation: Conversation, arrival: _Arrival) -> tuple[Conversation, Turn, Message]:
+def _append(unit: Unit, conversation: Conversation, arrival: _Arrival) -> _Taken:
     request, position = arrival.request, conversation.last_position + 1
     opened = history_hash([(Role.USER, request.text)], unit.keyed_hash, after=conversation.history_hash)
     turn = Turn(
@@ -247,7 +261,7 @@ def _append(unit: Unit, conversation: Conversation, arrival: _Arrival) -> tuple[
         version=conversation.version + 1,
     )
     unit.conversations.save(grown)
-    return grown, turn, message
+    return _Taken(conversation=grown, turn=turn, message=message)
 
 
 def _bytes_hash(unit: Unit, arrival: _Arrival) -> str:

@@ -54,7 +54,7 @@ class _Ready:
 
 
 async def remember(kit: Kit, owner_id: OwnerId, new: NewMemory) -> Remembered:
-    """Store one memory; KeyTaken, PinRoomFull, NotFound for an unknown bot, InputError for a text that cannot be taken."""
+    """Store one memory; KeyTaken, PinRoomFull, NotFound for an unknown bot, InputError for an unusable text."""
     return (await remember_many(kit, owner_id, [new]))[0]
 
 
@@ -119,7 +119,7 @@ def _made(outcome: Outcome) -> tuple[Memory, bool]:
 
 
 def check_scope(unit: Unit, scope: Scope, *, keyed: bool) -> None:
-    """The scope must be the owner's: NotFound for a bot or conversation that is not. A notebook holds keys only (K1)."""
+    """The scope must be the owner's: NotFound for a bot or conversation that is not. A notebook holds keys (K1)."""
     match scope.kind:
         case ScopeKind.BOT:
             if unit.bots.get(BotId(scope.ref)).is_notebook and not keyed:

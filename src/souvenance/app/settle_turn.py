@@ -78,11 +78,14 @@ def _settle(unit: Unit, result: _Result) -> Settled:
         raise TurnSuperseded(turn.turn_id)
     earlier = _take_back_cut_off(unit, turn, result.now)
     outcomes = tuple(carry_out(unit, wish, _cause(actor, result)) for wish, actor in reply.wishes)
-    message = _put_reply(unit, conversation, turn, earlier, result, outcomes) if reply.is_worth_keeping else None
+    message = None
+    if reply.is_worth_keeping:
+        message = _put_reply(unit, turn, earlier, result, noted=sum(isinstance(o, Changed) for o in outcomes))
     _keep_prompts(unit, result, message)
     turn = _close(turn, reply, message)
     unit.turns.save(turn)
-    unit.conversations.save(_grown(unit, conversation, plan, message, earlier, result))
+    left = sum(m.chosen and m.state is MessageState.CUT_OFF for m in earlier)
+    unit.conversations.save(_grown(unit, conversation, result, message, left=left))
     return Settled(turn=turn, message=message, outcomes=outcomes)
 
 
@@ -101,20 +104,13 @@ def _cause(actor: Actor, result: _Result) -> Cause:
     return Cause(actor=actor, at=result.now, messages=(result.message_id,))
 
 
-def _put_reply(
-    unit: Unit,
-    conversation: Conversation,
-    turn: Turn,
-    earlier: Sequence[Message],
-    result: _Result,
-    outcomes: Sequence[Outcome],
-) -> Message:
+def _put_reply(unit: Unit, turn: Turn, earlier: Sequence[Message], result: _Result, *, noted: int) -> Message:
     left = [m for m in earlier if m.state is MessageState.CUT_OFF and m.role is Role.BOT]
     part = left[-1].part if left else max((m.part for m in earlier), default=0) + 1
     opened = result.plan.opened
     message = Message(
         message_id=result.message_id,
-        conversation_id=conversation.conversation_id,
+        conversation_id=turn.conversation_id,
         turn_id=turn.turn_id,
         position=turn.position,
         part=part,
@@ -125,9 +121,9 @@ def _put_reply(
         state=result.state,
         text=result.reply.text,
         tokens=result.tokens,
-        noted=sum(isinstance(outcome, Changed) for outcome in outcomes),
+        noted=noted,
         model="" if opened.model is None else opened.model.name,
-        time_zone=conversation.time_zone,
+        time_zone=opened.conversation.time_zone,
         created_at=result.now,
     )
     unit.messages.put(message)
@@ -159,17 +155,14 @@ def _keep_prompts(unit: Unit, result: _Result, message: Message | None) -> None:
 
 
 def _grown(
-    unit: Unit,
-    conversation: Conversation,
-    plan: Plan,
-    message: Message | None,
-    earlier: Sequence[Message],
-    result: _Result,
+    unit: Unit, conversation: Conversation, result: _Result, message: Message | None, *, left: int
 ) -> Conversation:
-    """The conversation after the reply: counted, its window where this prompt had it, its history's hash."""
+    """The conversation after the reply: counted (`left` cut-off ones less), its window where this prompt had it, its
+    history's hash.
+    """
+    plan = result.plan
     move = plan.gathered.move
     moved = move.start > conversation.window_start
-    left = sum(m.chosen and m.state is MessageState.CUT_OFF for m in earlier)
     hashed = conversation.history_hash
     if message is not None and message.text.strip():
         after = plan.opened.turn.opened_hash if left else hashed

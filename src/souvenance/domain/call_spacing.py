@@ -1,8 +1,8 @@
 """Close the gap that a removed text call leaves in a reply (V2).
 
 A line that held nothing but calls goes with its line break; where it stood between two blank lines, or at the top
-before one, one blank line goes too, and where it ended the reply, the line breaks before it. Within a line, one space stays where the call stood between two words, none before
-punctuation or at the line's end.
+before one, one blank line goes too, and where it ended the reply, the white space before it. Within a line, one space
+stays where the call stood between two words, none before punctuation or at the line's end.
 """
 
 from __future__ import annotations

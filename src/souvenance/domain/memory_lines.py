@@ -1,4 +1,4 @@
-"""How memories stand in a prompt: lines in a block that holds still, and a short list of what changed since (C6, M12)."""
+"""How memories stand in a prompt: lines in a block that holds still, and a list of what changed since (C6, M12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A request as it is sent: messages in the order that prefix caches like, cut into parts that can be read back (C1, C6).
+"""A request as it is sent: messages in the order that prefix caches like, in parts that can be read back (C1, C6).
 
 What changes seldom stands first, the newest user message last. The body's bytes are the concatenation of the parts; a
 memory's line and a message are parts of their own, so that an erasure blanks exactly them.

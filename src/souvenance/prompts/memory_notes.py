@@ -14,8 +14,8 @@ CHANGES = "Since the list of memories above was written, this has changed:"
 
 TEXT_CALLS = (
     'To keep a lasting fact about the user, write remember("short_key", "value") on a line of its own; the user does '
-    "not see it. Keep only what stays true for weeks, such as a name, a birthday, an allergy or an explicit promise; never "
-    "plot, mood or passing things."
+    "not see it. Keep only what stays true for weeks, such as a name, a birthday, an allergy or an explicit promise; "
+    "never plot, mood or passing things."
 )
 
 PERSONA = "The user appears as {name}."
