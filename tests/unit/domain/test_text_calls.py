@@ -17,6 +17,8 @@ REMOVED = [
     ('Hi.\n\nremember("a", "b")\n\nBye.', "Hi.\n\nBye.", [("a", "b")]),
     ('remember("a", "b")\n\n\nHi.', "\nHi.", [("a", "b")]),
     ('Hi.\n\nremember("a", "b")\nremember("c", "d")\n \nBye.', "Hi.\n\nBye.", [("a", "b"), ("c", "d")]),
+    ('Hi.\n\nremember("a", "b")', "Hi.", [("a", "b")]),
+    ('Hi.\n\nremember("a", "b")\nremember("c", "d")\n\n\n', "Hi.", [("a", "b"), ("c", "d")]),
     ('Hi.\nremember("a", "b")\n\nBye.', "Hi.\n\nBye.", [("a", "b")]),
     ('remember("a","b")remember("c","d"); remember("e","f")\n', "", [("a", "b"), ("c", "d"), ("e", "f")]),
     # within a line one space goes
@@ -47,10 +49,10 @@ REMOVED = [
     ('`x` remember("a", "b")', "`x`", [("a", "b")]),
     ('``a`b`` remember("a", "b")', "``a`b``", [("a", "b")]),
     ('it\\`s remember("a", "b")', "it\\`s", [("a", "b")]),
-    ('an ` alone\nremember("a", "b")', "an ` alone\n", [("a", "b")]),
+    ('an ` alone\nremember("a", "b")', "an ` alone", [("a", "b")]),
     ('```x``` remember("a", "b")', "```x```", [("a", "b")]),
-    ('```\nx\n````  \nremember("a", "b")', "```\nx\n````  \n", [("a", "b")]),
-    ('Look:\n  ~~~ py `\nx\n~~~\nremember("a", "b")', "Look:\n  ~~~ py `\nx\n~~~\n", [("a", "b")]),
+    ('```\nx\n````  \nremember("a", "b")', "```\nx\n````  ", [("a", "b")]),
+    ('Look:\n  ~~~ py `\nx\n~~~\nremember("a", "b")', "Look:\n  ~~~ py `\nx\n~~~", [("a", "b")]),
 ]
 
 SHOWN = [
