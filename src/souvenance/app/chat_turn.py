@@ -162,20 +162,21 @@ def note_of(outcome: Outcome) -> Noted | None:
 
 
 def _done(plan: Plan, reply: Reply, settled: Settled | None) -> Done:
-    rounds = reply.rounds
-    reported = [told.usage for told in rounds if told.usage is not None]
-    calibration = plan.gathered.calibration
-    estimated = len(reported) < len(rounds) or not rounds
+    """The end of a reply; its figures are the model's own where it reported every round, else estimates (C5)."""
+    message = None if settled is None else settled.message
+    reported = [told.usage for told in reply.rounds if told.usage is not None]
+    known = bool(reported) and len(reported) == len(reply.rounds)
+    corrected = plan.gathered.calibration.corrected
+    tokens_in = [u.tokens_in for u in reported] if known else [corrected(r.estimated_in) for r in reply.rounds]
+    tokens_out = [u.tokens_out for u in reported] if known else [corrected(message.tokens) if message else 0]
     return Done(
         turn=None if settled is None else settled.turn,
-        message=None if settled is None else settled.message,
+        message=message,
         finish=reply.finish or "stop",
         model="" if plan.opened.model is None else plan.opened.model.name,
-        tokens_in=sum(calibration.corrected(told.estimated_in) for told in rounds)
-        if estimated
-        else sum(usage.tokens_in for usage in reported),
-        tokens_out=sum(usage.tokens_out for usage in reported) if not estimated else 0,
-        estimated=estimated,
+        tokens_in=sum(tokens_in),
+        tokens_out=sum(tokens_out),
+        estimated=not known,
         saved=0 if settled is None else settled.saved,
         memory_unavailable=settled is None,
     )

@@ -40,6 +40,8 @@ async def speak(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply) -> AsyncG
             async for chunk in chunks:
                 for event in listener.hear(chunk):
                     yield event
+        for event in listener.end():
+            yield event
         if not listener.ours:
             return
         results = [await run_call(kit, owner_id, plan, reply, call) for call in listener.ours]
@@ -59,6 +61,7 @@ class _Listener:
         self._plan, self._reply, self._told = plan, reply, told
         self._parser = TextCallParser() if plan.policy.text_calls else None
         self._calls: dict[int, Call] = {}
+        self._ended = False
 
     @property
     def ours(self) -> list[Call]:
@@ -75,6 +78,7 @@ class _Listener:
         text, notes = self._read(chunk)
         hidden = bool(self.ours)
         if chunk.finish is not None:
+            self._ended = True
             self._reply.their_calls = len(self._calls) > len(self.ours)
             self._reply.finish = chunk.finish
             text += self._saved_line(text)
@@ -84,6 +88,10 @@ class _Listener:
         if hidden and not self._reply.their_calls and (chunk.finish is not None or chunk.usage is not None):
             passed = None
         return [*([Delta(text=text, chunk=passed)] if text or passed is not None else []), *notes]
+
+    def end(self) -> list[Delta | Noted]:
+        """What was held back by the time a stream ends that never said that it was finished."""
+        return [] if self._ended else self.hear(ModelChunk(finish="stop"))
 
     def _our_indexes(self) -> frozenset[int]:
         return frozenset(i for i, call in self._calls.items() if call.name in self._plan.layout.our_tools)
