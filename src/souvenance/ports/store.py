@@ -173,4 +173,11 @@ class Store(Protocol):
         """Owners with erasures to purge (the due work of M14; the second of the claim's statements)."""
         ...
 
+    async def scrub(self, *, deleted: bool) -> bool:
+        """Leave no trace of deleted content in side files of the database (M14); `deleted` says that there is some.
+
+        False when others still read what was deleted: call it again later, with `deleted` False.
+        """
+        ...
+
     async def close(self) -> None: ...

@@ -104,6 +104,10 @@ class PostgresStore:
 
         return await self._to_its_end(_persistently(self._reads, look), "erasure.ended")
 
+    async def scrub(self, *, deleted: bool) -> bool:
+        """Nothing to do here: what deleted rows leave behind is the database's own to clean (autovacuum, WAL)."""
+        return True
+
     async def close(self) -> None:
         self._closed = True
         await asyncio.gather(*self._running, return_exceptions=True)

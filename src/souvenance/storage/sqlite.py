@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import DBAPIError
@@ -48,6 +48,7 @@ class SqliteStore:
     def __init__(self, engine: Engine, *, probe: Callable[[str], None] | None) -> None:
         self.engine = engine
         self._probe = probe or _nothing
+        self._traces = True
         self._writer = Lane(lambda: _connection(engine, writes=True), threads=1, name="souvenance-writer")
         self._readers = Lane(lambda: _connection(engine, writes=False), threads=READERS, name="souvenance-reader")
 
@@ -96,6 +97,13 @@ class SqliteStore:
         return await self._readers.run(
             lambda connection: _persistently(connection, lambda: claims.owners_with_ended_offers(connection, now))
         )
+
+    async def scrub(self, *, deleted: bool) -> bool:
+        """Empty the write-ahead log into the file, where `secure_delete` has overwritten what was deleted."""
+        self._traces |= deleted
+        if self._traces:
+            self._traces = not await self._writer.run(_emptied_log)
+        return not self._traces
 
     async def close(self) -> None:
         await asyncio.to_thread(self._close)
@@ -187,8 +195,10 @@ def _begin(connection: Connection) -> None:
     _driver(connection).execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
+def _emptied_log(connection: Connection) -> bool:
+    (busy, _, _) = _driver(connection).execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return not busy
+
+
 def _driver(connection: Connection) -> sqlite3.Connection:
-    driver = connection.connection.dbapi_connection
-    if not isinstance(driver, sqlite3.Connection):
-        raise TypeError(type(driver))
-    return driver
+    return cast(sqlite3.Connection, connection.connection.dbapi_connection)
