@@ -49,6 +49,14 @@ def route(name: str, lists: Lists) -> Route | None:
     return Route(next(iter(lists)), name) if len(lists) == 1 else None
 
 
+def may_be_unlisted(name: str) -> bool:
+    """Whether a provider without a full list is believed to have a model of this name.
+
+    Not with an @ inside: `<model>@<bot>` is how a door's client names a bot (I3).
+    """
+    return bool(name) and "@" not in name[1:]
+
+
 def renamed(body: bytes, asked: str, name: str) -> bytes:
     """A request body whose `model` is `name` instead of `asked`; every other byte stays, where that can be done."""
     if asked == name:

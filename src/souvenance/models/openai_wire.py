@@ -15,6 +15,7 @@ from souvenance.domain.json_object import JsonObject
 from souvenance.errors import ModelBroken, ModelError, ModelRefused, ModelTimedOut, ModelUnreachable, UnknownModel
 from souvenance.models.base_url import is_loopback, normalise
 from souvenance.models.model_list import read_models
+from souvenance.models.model_names import may_be_unlisted
 from souvenance.models.sse import Event, EventReader, EventTooLong
 from souvenance.models.wire_form import ReplyReader
 from souvenance.ports.chat_model import ChatRequest, ModelChunk, ModelInfo
@@ -86,12 +87,12 @@ class OpenAIWire:
     async def info(self, model: str) -> ModelInfo:
         """The listed model; an upstream that lists nothing is believed to have any."""
         listed = await self._listed()
-        if listed is None:
+        if listed is None and may_be_unlisted(model):
             return ModelInfo(name=model, provider=self.provider)
-        for known in listed:
+        for known in listed or ():
             if known.name == model:
                 return known
-        raise UnknownModel(model, known=tuple(known.name for known in listed))
+        raise UnknownModel(model, known=tuple(known.name for known in listed or ()))
 
     async def close(self) -> None:
         """End every connection; the next call opens new ones."""

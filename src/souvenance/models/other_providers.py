@@ -10,7 +10,8 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING
 
-from souvenance.errors import ModelBroken, ModelUnreachable
+from souvenance.errors import ModelBroken, ModelUnreachable, UnknownModel
+from souvenance.models.model_names import may_be_unlisted
 from souvenance.models.openai_wire import IDLE_SECONDS
 from souvenance.ports.chat_model import ChatRequest, ModelChunk, ModelInfo
 
@@ -64,11 +65,14 @@ class OtherProvider:
         return self._models or await asyncio.to_thread(_known_models, self.provider)
 
     async def info(self, model: str) -> ModelInfo:
-        """What is known of a model. No provider is asked, so a name that nobody has heard of is believed."""
+        """What is known of a model it was told of, or that pydantic-ai's tables know; no provider is asked."""
         for known in self._models:
             if known.name == model:
                 return known
-        return await asyncio.to_thread(_describe, self.provider, model)
+        described = await asyncio.to_thread(_describe, self.provider, model)
+        if described.context is None or not may_be_unlisted(model):
+            raise UnknownModel(model, known=tuple(known.name for known in await self.models()))
+        return described
 
     async def close(self) -> None:
         """Forget the clients; each provider's SDK ends its own connections."""

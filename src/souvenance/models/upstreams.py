@@ -24,7 +24,8 @@ KEEP_LOCAL = timedelta(seconds=60)
 KEEP_HOSTED = timedelta(minutes=10)
 KEEP_FAILURE = timedelta(seconds=5)
 # A name that is on no list makes the lists be read again, but not more often than this.
-ASK_AGAIN_AFTER = timedelta(seconds=5)
+ASK_LOCAL_AGAIN_AFTER = timedelta(seconds=5)
+ASK_HOSTED_AGAIN_AFTER = timedelta(seconds=60)
 ASK_SECONDS = 2.0
 
 log = logging.getLogger(__name__)
@@ -89,14 +90,19 @@ class Upstreams:
     async def info(self, model: str) -> ModelInfo:
         """Under the name it was asked by. Raises the failure of a provider that could not say, else UnknownModel."""
         found = await self._route(model)
-        listing = await self._listing(self._providers[found.provider])
+        provider = self._providers[found.provider]
+        listing = await self._listing(provider)
+        if not any(known.name == found.name for known in listing.models):
+            listing = await self._listing(provider, newest=True)
         for known in listing.models:
             if known.name == found.name:
                 return replace(known, name=model)
         if listing.failure is not None:
             raise listing.failure
-        told = await self._providers[found.provider].model.info(found.name)
-        (described,) = await self._described(self._providers[found.provider], (told,))
+        if provider.base_url and listing.models:
+            raise UnknownModel(model, known=tuple(known.name for known in listing.models))
+        told = await provider.model.info(found.name)
+        (described,) = await self._described(provider, (told,))
         return replace(described, name=model)
 
     async def close(self) -> None:
@@ -133,7 +139,8 @@ class Upstreams:
         async with self._locks[provider.name]:
             now = self._clock.now()
             kept = self._listings.get(provider.name)
-            if kept is not None and now < (kept.read_at + ASK_AGAIN_AFTER if newest else kept.good_until):
+            pause = ASK_LOCAL_AGAIN_AFTER if provider.is_local else ASK_HOSTED_AGAIN_AFTER
+            if kept is not None and now < (min(kept.read_at + pause, kept.good_until) if newest else kept.good_until):
                 return kept
             fresh = await self._read(provider, now)
             self._listings[provider.name] = fresh

@@ -178,6 +178,14 @@ async def test_known_models_of_a_provider_are_listed_in_a_steady_order() -> None
     assert any(name.startswith("claude") for name in names)
 
 
+async def test_a_model_that_no_table_knows_is_unknown() -> None:
+    other = OtherProvider("openai")  # the one provider whose library the tests have
+    assert (await other.info("gpt-4o")).context == 128_000
+    for name in ("nobody", "gpt-4o@alice"):
+        with pytest.raises(UnknownModel):
+            await other.info(name)
+
+
 def test_pydantic_ai_is_not_imported_before_it_is_needed() -> None:
     code = "import sys, souvenance.models.upstreams; sys.exit('pydantic_ai' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

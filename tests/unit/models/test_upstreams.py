@@ -9,7 +9,7 @@ import pytest
 
 from souvenance.errors import ModelUnreachable, NoModel, UnknownModel
 from souvenance.models.openai_wire import OpenAIWire
-from souvenance.models.upstreams import ASK_AGAIN_AFTER, KEEP_FAILURE, KEEP_LOCAL, Provider, Upstreams
+from souvenance.models.upstreams import ASK_LOCAL_AGAIN_AFTER, KEEP_FAILURE, KEEP_LOCAL, Provider, Upstreams
 from souvenance.ports.chat_model import ModelInfo
 from souvenance.testing import Fault, FrozenClock, Hang, ScriptedModel, ScriptedUpstream, say
 from tests.conformance.chat_models import chat_request
@@ -101,7 +101,7 @@ async def test_a_model_that_came_since_the_list_was_read_is_found(
     upstreams = Upstreams([ollama, hosted("gpt-4o")], clock=clock)
     await upstreams.models()
     server.page("GET", "/v1/models", {"data": [{"id": "phi4"}]})
-    clock.advance(ASK_AGAIN_AFTER)
+    clock.advance(ASK_LOCAL_AGAIN_AFTER)
     assert (await upstreams.info("phi4")).provider == "ollama"
 
 
@@ -179,3 +179,23 @@ async def test_a_qualified_name_is_believed_where_the_provider_lists_nothing(
     upstreams = Upstreams([replace(ollama, kind="ollama"), hosted("gpt-4o")], clock=clock)
     info = await upstreams.info("ollama/gemma3")
     assert (info.name, info.provider, info.context) == ("ollama/gemma3", "ollama", 16_384)
+
+
+async def test_names_that_are_on_no_list_do_not_make_it_be_read_every_time(
+    clock: FrozenClock, ollama: Provider, server: ScriptedUpstream
+) -> None:
+    upstreams = Upstreams([ollama], clock=clock)
+    for _ in range(3):
+        with pytest.raises(UnknownModel, match="Known: gemma3, qwen3"):
+            await upstreams.info("gemma3@alice")
+    assert lists_read(server) == 1
+
+
+async def test_a_model_at_a_bot_is_not_believed_to_be_a_model(
+    clock: FrozenClock, ollama: Provider, server: ScriptedUpstream
+) -> None:
+    server.page("GET", "/v1/models", Fault(status=404))
+    upstreams = Upstreams([ollama], clock=clock)
+    assert (await upstreams.info("gemma3")).name == "gemma3"
+    with pytest.raises(UnknownModel):
+        await upstreams.info("gemma3@alice")
