@@ -13,8 +13,8 @@ import httpx2
 from openai import AsyncOpenAI
 
 from souvenance.ports.clock import Clock
-from souvenance.server.application import Pace
 from souvenance.server.guard import Access
+from souvenance.server.pace import Pace
 from souvenance.server.serve import serve
 from souvenance.settings import DatabaseUrl, Settings, UpstreamSettings
 from souvenance.testing import ScriptedUpstream

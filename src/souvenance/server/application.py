@@ -6,38 +6,27 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from importlib.metadata import version as installed_version
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
-from souvenance import __version__
 from souvenance.app.erase import purge_ended
 from souvenance.app.kit import Kit
 from souvenance.errors import SouvenanceError
 from souvenance.server import openai_door
 from souvenance.server.api import PREFIX, health, rest_router
 from souvenance.server.caller import House, Report
-from souvenance.server.event_line import KEEP_ALIVE_SECONDS
 from souvenance.server.guard import Access, Guard
+from souvenance.server.pace import USUAL, Pace
 from souvenance.server.problems import Trouble, answer, invalid, malformed, written
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
-    """Seconds between purges of ended offers (M14), between looks for notifications, and of silence on a stream."""
-
-    purge: float = 5.0
-    poll: float = 5.0
-    quiet: float = KEEP_ALIVE_SECONDS
-
-
 LOCAL = Access()
-USUAL = Pace()
 
 
 def create_app(
@@ -55,7 +44,7 @@ def create_app(
     """
     app = FastAPI(
         title="Souvenance",
-        version=__version__,
+        version=installed_version("souvenance"),
         summary="A memory for chats, characters and agents that stays with its owner.",
         openapi_url=f"{PREFIX}/openapi.json",
         docs_url=None,
@@ -67,8 +56,7 @@ def create_app(
     app.state.report = report
     app.state.time_zone = time_zone
     app.state.stopping = asyncio.Event()
-    app.state.quiet_seconds = pace.quiet
-    app.state.poll_seconds = pace.poll
+    app.state.pace = pace
     if access.origins:
         app.add_middleware(
             CORSMiddleware, allow_origins=sorted(access.origins), allow_methods=["*"], allow_headers=["*"]
@@ -88,7 +76,12 @@ def _open_doors(app: FastAPI) -> None:
     @app.get("/", include_in_schema=False)
     async def where() -> dict[str, str]:
         """Where things are, for whoever opens the bare address."""
-        return {"name": "souvenance", "version": __version__, "openai_base_url": "/v1", "rest": PREFIX}
+        return {
+            "name": "souvenance",
+            "version": installed_version("souvenance"),
+            "openai_base_url": "/v1",
+            "rest": PREFIX,
+        }
 
 
 def _answer_errors(app: FastAPI) -> None:

@@ -12,8 +12,6 @@ from starlette.types import Send
 
 from souvenance.server.problems import encoded
 
-KEEP_ALIVE_SECONDS = 10.0
-
 
 class EventLine:
     """Sends whole events only, so that a comment never falls into one."""

@@ -13,6 +13,7 @@ from souvenance.server.caller import Caller, Here
 from souvenance.server.openai_models import conversation_for, listed, resolve
 from souvenance.server.openai_reply import CONVERSATION, OpenAIVoice, headers_of, whole
 from souvenance.server.openai_request import ChatBody, is_utility, parse_chat
+from souvenance.server.pace import Pace
 from souvenance.server.plain_answer import PlainAnswer
 from souvenance.server.problems import encoded
 from souvenance.server.turn_reply import AskedTurn, StreamedTurn, WholeTurn
@@ -49,9 +50,9 @@ async def chat_completions(request: Request, here: Here) -> Response:
     reply_id = f"chatcmpl-{uuid.uuid4().hex}"
     created = int(here.kit.clock.now().timestamp())
     voice = OpenAIVoice(reply_id=reply_id, created=created, model=body.model, wants_usage=body.wants_usage, ref=ref)
-    quiet: float = request.app.state.quiet_seconds
+    pace: Pace = request.app.state.pace
     if is_utility(request.headers.get(TASK, ""), body):
-        return PlainAnswer(here, target, body, voice, reply_id=reply_id, quiet_seconds=quiet)
+        return PlainAnswer(here, target, body, voice, reply_id=reply_id, pace=pace)
     address = FromClient(
         client=client_of(request.headers.get("Authorization", "")),
         ref=ref,
@@ -61,7 +62,7 @@ async def chat_completions(request: Request, here: Here) -> Response:
     key = request.headers.get("Idempotency-Key", "")
     asked = _asked(here, body, data, address, model=target.model if address.conversation.bot_id else None, key=key)
     if body.stream:
-        return StreamedTurn(asked, voice, quiet_seconds=quiet)
+        return StreamedTurn(asked, voice, pace)
 
     def compose(events: list[TurnEvent]) -> Response:
         answer = whole(events, reply_id=reply_id, created=created, model=body.model)

@@ -17,10 +17,12 @@ from souvenance.errors import NoModel, SouvenanceError
 from souvenance.ports.chat_model import ChatRequest
 from souvenance.server.caller import Caller
 from souvenance.server.event_line import hang_up, open_line
+from souvenance.server.event_pump import pumping
 from souvenance.server.hang_up import ClientLeft, while_connected
 from souvenance.server.openai_models import Target
 from souvenance.server.openai_reply import OpenAIVoice, whole
 from souvenance.server.openai_request import ChatBody
+from souvenance.server.pace import Pace
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +31,7 @@ class PlainAnswer(Response):
     """The model's own answer to the messages as the client sent them; no bot is made for it."""
 
     def __init__(
-        self, here: Caller, target: Target, body: ChatBody, voice: OpenAIVoice, *, reply_id: str, quiet_seconds: float
+        self, here: Caller, target: Target, body: ChatBody, voice: OpenAIVoice, *, reply_id: str, pace: Pace
     ) -> None:
         super().__init__()
         self._here = here
@@ -37,7 +39,7 @@ class PlainAnswer(Response):
         self._body = body
         self._voice = voice
         self._reply_id = reply_id
-        self._quiet = quiet_seconds
+        self._pace = pace
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         speak = self._stream(send) if self._body.stream else self._say_whole(scope, receive, send)
@@ -47,13 +49,11 @@ class PlainAnswer(Response):
             log.info("client_left", extra={"path": scope["path"]})
 
     async def _stream(self, send: Send) -> None:
-        async with aclosing(self._events()) as events:
-            first = await anext(events)
-            async with open_line(send, {}, self._quiet) as line:
+        async with pumping(self._events()) as pump:
+            await pump.peek(self._pace.patience)
+            async with open_line(send, {}, self._pace.quiet) as line:
                 try:
-                    for piece in self._voice.say(first):
-                        await line.say(piece)
-                    async for event in events:
+                    while (event := await pump.next()) is not None:
                         for piece in self._voice.say(event):
                             await line.say(piece)
                 except SouvenanceError as error:

@@ -16,9 +16,10 @@ import uvicorn
 from fastapi import FastAPI
 
 from souvenance.errors import PortBusy, SettingError
-from souvenance.server.application import LOCAL, USUAL, Pace, create_app
+from souvenance.server.application import LOCAL, create_app
 from souvenance.server.caller import House, Report
 from souvenance.server.guard import Access
+from souvenance.server.pace import USUAL, Pace
 
 HOST = "127.0.0.1"
 PORT = 7411

@@ -1,12 +1,13 @@
 """A turn as an HTTP response: streamed or whole, ended upstream when the client hangs up, acknowledged when it is out.
 
-The whole turn runs in one task. What goes wrong before its first event is an HTTP error; after it, an event (T6).
+The headers of a stream go out once the user's message is stored, and wait a moment longer for the model: an upstream
+that refuses at once is an HTTP error with its own status. What goes wrong later is an event of the stream (T6).
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from typing import Protocol
@@ -18,8 +19,10 @@ from souvenance.app.chat_turn import acknowledge, chat_turn
 from souvenance.app.turn import Done, TurnEvent, TurnRequest
 from souvenance.errors import SouvenanceError
 from souvenance.server.caller import Caller
-from souvenance.server.event_line import KEEP_ALIVE_SECONDS, EventLine, hang_up, open_line
+from souvenance.server.event_line import EventLine, hang_up, open_line
+from souvenance.server.event_pump import EventPump, pumping
 from souvenance.server.hang_up import ClientLeft, while_connected
+from souvenance.server.pace import Pace
 
 log = logging.getLogger(__name__)
 
@@ -78,11 +81,11 @@ class AskedTurn:
 class StreamedTurn(Response):
     """Server-sent events in a door's voice; the last piece leaves only after the reply is stored."""
 
-    def __init__(self, asked: AskedTurn, voice: Voice, *, quiet_seconds: float = KEEP_ALIVE_SECONDS) -> None:
+    def __init__(self, asked: AskedTurn, voice: Voice, pace: Pace) -> None:
         super().__init__(media_type="text/event-stream")
         self._asked = asked
         self._voice = voice
-        self._quiet = quiet_seconds
+        self._patience, self._quiet = pace.patience, pace.quiet
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with AsyncExitStack() as stack:
@@ -96,11 +99,13 @@ class StreamedTurn(Response):
 
     async def _speak(self, send: Send, stack: AsyncExitStack) -> Done | None:
         await self._asked.after_its_equal()
-        async with aclosing(self._asked.events()) as events:
-            first = await anext(events)
+        async with pumping(self._asked.events()) as pump:
+            first = await pump.next()
+            assert first is not None, "a turn has at least one event"
+            await pump.peek(self._patience)
             async with open_line(send, self._voice.headers(first), self._quiet) as line:
                 try:
-                    return await self._say_all(first, events, line, stack)
+                    return await self._say_all(first, pump, line, stack)
                 except SouvenanceError as error:
                     await line.say(self._voice.trouble(error))
                 except Exception:
@@ -109,15 +114,16 @@ class StreamedTurn(Response):
         return None
 
     async def _say_all(
-        self, first: TurnEvent, events: AsyncIterator[TurnEvent], line: EventLine, stack: AsyncExitStack
+        self, event: TurnEvent | None, pump: EventPump, line: EventLine, stack: AsyncExitStack
     ) -> Done | None:
         done: Done | None = None
-        async for event in _with_first(first, events):
+        while event is not None:
             if isinstance(event, Done):
                 done = event
                 await self._asked.settled(stack)
             for piece in self._voice.say(event):
                 await line.say(piece)
+            event = await pump.next()
         return done
 
 
@@ -145,9 +151,3 @@ class WholeTurn(Response):
             heard = [event async for event in events]
         await self._asked.settled(stack)
         return heard
-
-
-async def _with_first(first: TurnEvent, rest: AsyncIterator[TurnEvent]) -> AsyncIterator[TurnEvent]:
-    yield first
-    async for event in rest:
-        yield event

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version as installed_version
+
 from fastapi import APIRouter, Request
 
-from souvenance import __version__
 from souvenance.app.choose_model import models_at_hand
 from souvenance.domain.limits import figures
 from souvenance.errors import NotFound
@@ -16,7 +17,7 @@ router = APIRouter(tags=["about"])
 
 @router.get("/version")
 async def version() -> VersionJson:
-    return VersionJson(name="souvenance", version=__version__)
+    return VersionJson(name="souvenance", version=installed_version("souvenance"))
 
 
 @router.get("/limits")

@@ -17,6 +17,7 @@ from souvenance.server.caller import Caller, Here
 from souvenance.server.event_line import hang_up, named_event, open_line
 from souvenance.server.forms import Cursor, Limit
 from souvenance.server.hang_up import ClientLeft, while_connected
+from souvenance.server.pace import Pace
 from souvenance.server.views.about import NotificationJson
 from souvenance.server.views.page import PageJson
 
@@ -54,8 +55,7 @@ class NotificationStream(Response):
         self._here = here
         self._after = after
         self._stopping: asyncio.Event = request.app.state.stopping
-        self._pause: float = request.app.state.poll_seconds
-        self._quiet: float = request.app.state.quiet_seconds
+        self._pace: Pace = request.app.state.pace
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         with suppress(ClientLeft):
@@ -63,7 +63,7 @@ class NotificationStream(Response):
 
     async def _speak(self, send: Send) -> None:
         seen = await self._seen_before()
-        async with open_line(send, {}, self._quiet) as line:
+        async with open_line(send, {}, self._pace.quiet) as line:
             async for notification in self._arriving(seen):
                 data = NotificationJson.of(notification).model_dump(mode="json")
                 await line.say(named_event("notification", data, event_id=notification.notification_id))
@@ -83,7 +83,7 @@ class NotificationStream(Response):
                         yield notification
                 seen |= {each.notification_id for each in newest}
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), self._pause)
+                await asyncio.wait_for(self._stopping.wait(), self._pace.poll)
 
     async def _newest(self) -> tuple[Notification, ...]:
         page = await list_notifications(self._here.kit, self._here.owner_id, unread_only=False, cursor=None, limit=None)

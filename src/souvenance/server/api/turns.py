@@ -87,7 +87,7 @@ def _reply(request: Request, here: Caller, address: Address, form: TurnForm) -> 
     )
     if not form.stream:
         return WholeTurn(asked, _whole)
-    return StreamedTurn(asked, RestVoice(), quiet_seconds=request.app.state.quiet_seconds)
+    return StreamedTurn(asked, RestVoice(), request.app.state.pace)
 
 
 def _whole(events: list[TurnEvent]) -> Response:
