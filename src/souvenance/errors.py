@@ -5,7 +5,7 @@
     │   ├── EmptyText · TextTooLong · UnusableText · BadValue
     ├── NotFound              no such thing for this owner (or it is somebody else's: the same answer)
     ├── Conflict              the world has moved, or has no room
-    │   ├── StaleEdit · KeyTaken · NameTaken · PinRoomFull · TurnBusy · TurnSuperseded · OfferExpired
+    │   ├── StaleEdit · KeyTaken · NameTaken · PinRoomFull · TurnSuperseded · OfferExpired
     ├── Refused               a rule says no (policy, pinned, credit)
     │   ├── MemoryIsOff · PinnedMemory
     ├── PromptTooLarge        what must be sent does not fit the model
@@ -41,6 +41,8 @@ class InputError(SouvenanceError):
 
 
 class EmptyText(InputError):
+    """A text without a visible character."""
+
     code = "empty_text"
 
     def __init__(self, field: str) -> None:
@@ -48,6 +50,8 @@ class EmptyText(InputError):
 
 
 class TextTooLong(InputError):
+    """A text past its limit; both figures are told."""
+
     code = "text_too_long"
 
     def __init__(self, field: str, *, size: int, limit: int, unit: str = "characters") -> None:
@@ -61,6 +65,8 @@ class TextTooLong(InputError):
 
 
 class UnusableText(InputError):
+    """A text with a character that cannot be kept: NUL, half a surrogate pair, a line break in a name."""
+
     code = "unusable_text"
 
     def __init__(self, field: str, *, problem: str) -> None:
@@ -68,6 +74,8 @@ class UnusableText(InputError):
 
 
 class BadValue(InputError):
+    """A value that this field does not take."""
+
     code = "bad_value"
 
     def __init__(self, field: str, *, value: object, expected: str) -> None:
@@ -87,6 +95,8 @@ class NotFound(SouvenanceError):
 
 
 class Conflict(SouvenanceError):
+    """The world has moved since the caller looked, or has no room."""
+
     code = "conflict"
 
 
@@ -108,6 +118,8 @@ class StaleEdit(Conflict):
 
 
 class KeyTaken(Conflict):
+    """A notebook has this key already, with another value."""
+
     code = "key_taken"
 
     def __init__(self, key: str) -> None:
@@ -115,6 +127,8 @@ class KeyTaken(Conflict):
 
 
 class NameTaken(Conflict):
+    """A bot of this name exists."""
+
     code = "name_taken"
 
     def __init__(self, kind: str, name: str) -> None:
@@ -122,6 +136,8 @@ class NameTaken(Conflict):
 
 
 class PinRoomFull(Conflict):
+    """As many memories of the scope are pinned as may be (M2)."""
+
     code = "pin_room_full"
 
     def __init__(self, scope: str, *, pinned: int, limit: int) -> None:
@@ -130,16 +146,6 @@ class PinRoomFull(Conflict):
             scope=scope,
             pinned=pinned,
             limit=limit,
-        )
-
-
-class TurnBusy(Conflict):
-    code = "turn_busy"
-
-    def __init__(self, conversation_id: str) -> None:
-        super().__init__(
-            f"A reply is being written in conversation {conversation_id}. Wait for it, or stop it first.",
-            conversation_id=conversation_id,
         )
 
 
@@ -153,6 +159,8 @@ class TurnSuperseded(Conflict):
 
 
 class OfferExpired(Conflict):
+    """The time in which an erasure can be undone is over (M14)."""
+
     code = "offer_expired"
 
     def __init__(self, erasure_id: str) -> None:
@@ -162,10 +170,14 @@ class OfferExpired(Conflict):
 
 
 class Refused(SouvenanceError):
+    """A rule says no."""
+
     code = "refused"
 
 
 class MemoryIsOff(Refused):
+    """Section 6: memory is off in this conversation."""
+
     code = "memory_is_off"
 
     def __init__(self, verb: str, reason: str) -> None:
@@ -173,6 +185,8 @@ class MemoryIsOff(Refused):
 
 
 class PinnedMemory(Refused):
+    """Only a person changes what is pinned (M5)."""
+
     code = "pinned_memory"
 
     def __init__(self, identity: str) -> None:
@@ -180,6 +194,8 @@ class PinnedMemory(Refused):
 
 
 class PromptTooLarge(SouvenanceError):
+    """What must be sent does not fit the model (W5)."""
+
     code = "prompt_too_large"
 
     def __init__(self, *, needed: int, available: int, context: int) -> None:
@@ -193,10 +209,14 @@ class PromptTooLarge(SouvenanceError):
 
 
 class ModelError(SouvenanceError):
+    """The model did not do its part."""
+
     code = "model_error"
 
 
 class NoModel(ModelError):
+    """There is no model to ask."""
+
     code = "no_model"
 
     def __init__(self) -> None:
@@ -207,6 +227,8 @@ class NoModel(ModelError):
 
 
 class UnknownModel(ModelError):
+    """Neither a bot nor a model has this name."""
+
     code = "unknown_model"
 
     def __init__(self, name: str, *, known: tuple[str, ...] = ()) -> None:
@@ -216,6 +238,8 @@ class UnknownModel(ModelError):
 
 
 class ModelUnreachable(ModelError):
+    """No connection to the model."""
+
     code = "model_unreachable"
 
     def __init__(self, model: str, *, reason: str) -> None:
@@ -241,6 +265,8 @@ class ModelRefused(ModelError):
 
 
 class ModelTimedOut(ModelError):
+    """The model said nothing for too long."""
+
     code = "model_timed_out"
 
     def __init__(self, model: str, *, seconds: float) -> None:
@@ -257,10 +283,14 @@ class ModelBroken(ModelError):
 
 
 class StoreError(SouvenanceError):
+    """The store did not do its part."""
+
     code = "store_error"
 
 
 class StoreUnavailable(StoreError):
+    """The database cannot be used: busy, full, broken or gone."""
+
     code = "store_unavailable"
 
     def __init__(self, reason: str) -> None:
@@ -268,6 +298,8 @@ class StoreUnavailable(StoreError):
 
 
 class StoreTooNew(StoreError):
+    """The database was written by a newer version."""
+
     code = "store_too_new"
 
     def __init__(self, place: str, *, found: str, known: str) -> None:
@@ -280,6 +312,8 @@ class StoreTooNew(StoreError):
 
 
 class SettingError(SouvenanceError):
+    """A setting that cannot be used; the message says how to mend it."""
+
     code = "setting_error"
 
     def __init__(self, setting: str, *, problem: str, mend: str) -> None:
@@ -287,6 +321,8 @@ class SettingError(SouvenanceError):
 
 
 class PortBusy(SettingError):
+    """Something else listens on the port."""
+
     code = "port_busy"
 
     def __init__(self, host: str, port: int) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.reference import LIMITS_PAGE, limits_page
+from scripts.reference import PAGES, REFERENCE
 
 _ROOT = Path(__file__).resolve().parents[2]
 _MODULES = sorted(path for path in (_ROOT / "src").rglob("*.py") if "migrations" not in path.parts)
@@ -26,5 +26,6 @@ def test_a_module_keeps_the_house_sizes_and_names(path: Path) -> None:
     assert not long
 
 
-def test_the_page_of_limits_is_the_one_made_from_the_code() -> None:
-    assert LIMITS_PAGE.read_text(encoding="utf-8") == limits_page(), "run `make docs`"
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_a_reference_page_is_the_one_made_from_the_code(name: str) -> None:
+    assert (REFERENCE / name).read_text(encoding="utf-8") == PAGES[name](), "run `make docs`"
