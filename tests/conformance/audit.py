@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import (
@@ -100,11 +101,11 @@ def _before_cursor_execute(
         assert any(found is known for known in _ACROSS_OWNERS), f"outside of a unit: {statement}"
         return
     for values in context.compiled_parameters:
-        unbound = find_unbound(found, lambda bind, values=values: _value(compiled, bind, values), owner_id)
+        unbound = find_unbound(found, partial(_value, compiled, values), owner_id)
         assert not unbound, f"not bound to {owner_id}: {', '.join(unbound)} in {statement}"
 
 
-def _value(compiled: SQLCompiler, bind: BindParameter[Any], values: Mapping[str, object]) -> object:
+def _value(compiled: SQLCompiler, values: Mapping[str, object], bind: BindParameter[Any]) -> object:
     return values.get(compiled.bind_names.get(bind, bind.key), bind.value)
 
 
@@ -123,8 +124,8 @@ class Condition:
     clause: ClauseElement
     right_side: tuple[FromClause, ...] | None = None
 
-    def filters(self, source: FromClause | None) -> bool:
-        return source is not None and (self.right_side is None or source in self.right_side)
+    def filters(self, source: FromClause) -> bool:
+        return self.right_side is None or source in self.right_side
 
 
 class _Scope:
@@ -140,16 +141,14 @@ class _Scope:
 
     def held_by(self, conditions: Sequence[Condition], known: Iterable[FromClause]) -> frozenset[FromClause]:
         held = set(self.outer) | set(known)
-        pairs = [(*pair, condition) for condition in conditions if (pair := _owner_pair(condition.clause))]
-        for _ in pairs:
-            for one, other, condition in pairs:
-                for side, against in ((one, other), (other, one)):
-                    if (
-                        isinstance(side, ColumnClause)
-                        and condition.filters(side.table)
-                        and self._is_owner(against, held)
-                    ):
-                        held.add(side.table)
+        claims_to_hold = [
+            (side.table, against)
+            for condition in conditions
+            for side, against in _owner_pairs(condition.clause)
+            if isinstance(side, ColumnClause) and side.table is not None and condition.filters(side.table)
+        ]
+        for _ in claims_to_hold:
+            held.update(source for source, against in claims_to_hold if self._is_owner(against, held))
         return frozenset(held)
 
     def _is_owner(self, side: ClauseElement, held: set[FromClause]) -> bool:
@@ -158,11 +157,12 @@ class _Scope:
         return isinstance(side, ColumnClause) and side.name == "owner_id" and side.table in held
 
 
-def _owner_pair(condition: ClauseElement) -> tuple[ClauseElement, ClauseElement] | None:
+def _owner_pairs(condition: ClauseElement) -> list[tuple[ClauseElement, ClauseElement]]:
+    """Both readings of an equation with an `owner_id` in it: what is held, against what."""
     if not isinstance(condition, BinaryExpression) or condition.operator is not operators.eq:
-        return None
-    names = {getattr(condition.left, "name", None), getattr(condition.right, "name", None)}
-    return (condition.left, condition.right) if "owner_id" in names else None
+        return []
+    pairs = [(condition.left, condition.right), (condition.right, condition.left)]
+    return [pair for pair in pairs if getattr(pair[0], "name", None) == "owner_id"]
 
 
 def _unbound(statement: ClauseElement, scope: _Scope) -> Iterator[Table]:
@@ -195,17 +195,15 @@ def _unbound_in_select(select: Select[Any], scope: _Scope) -> Iterator[Table]:
     for source in derived:
         yield from _unbound(source.element, scope)
     inside = scope.within(held.intersection(froms))
-    for part in [*(condition.clause for condition in conditions), *select.get_children()]:
-        if isinstance(part, ClauseElement) and not isinstance(part, FromClause):
-            for inner in _nested(part):
-                yield from _unbound(inner, inside)
+    parts = [part for part in select.get_children() if not isinstance(part, FromClause)]
+    for part in [*(condition.clause for condition in conditions), *parts]:
+        for inner in _nested(part):
+            yield from _unbound(inner, inside)
 
 
 def _unbound_in_insert(insert: Insert, scope: _Scope) -> Iterator[Table]:
     assert isinstance(insert.table, Table)
-    if insert.select is not None:
-        yield from _unbound(insert.select, scope)
-        return
+    assert insert.select is None, "an insert from a select may carry any owner"
     if scope.values(BindParameter("owner_id")) != scope.owner_id:
         yield insert.table
     for inner in _nested(insert):

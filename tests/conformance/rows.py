@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from souvenance.domain.bot import PRESETS, Bot, Persona, Preset
 from souvenance.domain.conversation import Conversation, Message, Role, Turn, TurnState
@@ -19,6 +20,9 @@ from souvenance.domain.ids import (
 )
 from souvenance.domain.notification import Notification
 from souvenance.domain.owner import Owner, OwnerKind
+from souvenance.ports.store import Unit
+
+V = TypeVar("V")
 
 ALICE = OwnerId("own_alice")
 BOB = OwnerId("own_bob")
@@ -26,6 +30,16 @@ NOBODY = OwnerId("own_nobody")
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, 891_011, tzinfo=UTC)
 CHAT = ConversationId("con_1")
+
+
+def each(verb: Callable[[Unit], Callable[[V], object]], values: Iterable[V]) -> Callable[[Unit], None]:
+    """The work that calls one verb of a repository with each value: `each(lambda unit: unit.bots.put, bots)`."""
+
+    def work(unit: Unit) -> None:
+        for value in values:
+            verb(unit)(value)
+
+    return work
 
 
 def later(seconds: float) -> datetime:

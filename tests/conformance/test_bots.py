@@ -12,7 +12,7 @@ from souvenance.domain.limits import Level
 from souvenance.errors import NameTaken, NotFound, StaleEdit
 from souvenance.ports.store import Store
 from tests.conformance import rows
-from tests.conformance.rows import ALICE, BOB
+from tests.conformance.rows import ALICE, BOB, each
 
 
 async def test_a_bot_reads_back_as_it_was_written(store: Store) -> None:
@@ -46,7 +46,7 @@ async def test_a_name_is_taken_once_for_each_owner(store: Store) -> None:
 
 async def test_a_bot_may_be_renamed_to_its_own_name_but_not_to_another_s(store: Store) -> None:
     ilse, renko = rows.bot("bot_1", name="Ilse"), rows.bot("bot_2", name="Renko")
-    await store.write(ALICE, lambda unit: (unit.bots.put(ilse), unit.bots.put(renko)), label="bot.made")
+    await store.write(ALICE, each(lambda unit: unit.bots.put, [ilse, renko]), label="bot.made")
     louder = replace(ilse, name="ILSE", version=2)
     await store.write(ALICE, lambda unit: unit.bots.save(louder), label="bot.saved")
     assert await store.read(ALICE, lambda unit: unit.bots.get(ilse.bot_id), label="bot.read") == louder
@@ -74,7 +74,7 @@ async def test_a_bot_of_another_owner_is_not_found(store: Store) -> None:
 
 async def test_bots_come_in_pages_in_the_order_of_their_ids(store: Store) -> None:
     made = [rows.bot(f"bot_{n}", name=f"Bot {n}") for n in range(5)]
-    await store.write(ALICE, lambda unit: [unit.bots.put(bot) for bot in reversed(made)], label="bot.made")
+    await store.write(ALICE, each(lambda unit: unit.bots.put, made[::-1]), label="bot.made")
     first = await store.read(ALICE, lambda unit: unit.bots.page(after=None, limit=2), label="bot.listed")
     rest = await store.read(ALICE, lambda unit: unit.bots.page(after=first[-1].bot_id, limit=9), label="bot.listed")
     assert first + rest == made

@@ -16,13 +16,11 @@ from souvenance.storage import messages as statements
 from souvenance.storage.postgres import PostgresStore
 from souvenance.storage.sqlite import SqliteStore
 from tests.conformance import rows
-from tests.conformance.rows import ALICE, BOB, CHAT
+from tests.conformance.rows import ALICE, BOB, CHAT, each
 
 
 async def put_messages(store: Store, owner_id: OwnerId, messages: Iterable[Message]) -> None:
-    await store.write(
-        owner_id, lambda unit: [unit.messages.put(message) for message in messages], label="message.stored"
-    )
+    await store.write(owner_id, each(lambda unit: unit.messages.put, messages), label="message.stored")
 
 
 async def test_a_conversation_reads_back_as_it_was_written(store: Store) -> None:
@@ -73,8 +71,9 @@ async def test_a_conversation_is_found_by_the_name_its_key_gave_it(store: Store)
     named = rows.conversation("con_1", client="key_1", client_ref="my chat")
     unnamed = rows.conversation("con_2", client="key_1")
     unnamed_too = rows.conversation("con_3", client="key_1")
-    for chat in (named, unnamed, unnamed_too):
-        await store.write(ALICE, lambda unit, chat=chat: unit.conversations.put(chat), label="conversation.opened")
+    await store.write(
+        ALICE, each(lambda unit: unit.conversations.put, (named, unnamed, unnamed_too)), label="conversation.opened"
+    )
 
     async def found(owner_id: OwnerId, client: str, ref: str) -> object:
         return await store.read(
@@ -91,8 +90,9 @@ async def test_a_conversation_is_found_by_the_name_its_key_gave_it(store: Store)
 async def test_equal_histories_of_several_conversations_show_as_two_newest_first(store: Store) -> None:
     chats = [rows.conversation(f"con_{n}", client="key_1", history_hash="aa") for n in range(3)]
     elsewhere = rows.conversation("con_9", client="key_2", history_hash="aa")
-    for chat in [*chats, elsewhere]:
-        await store.write(ALICE, lambda unit, chat=chat: unit.conversations.put(chat), label="conversation.opened")
+    await store.write(
+        ALICE, each(lambda unit: unit.conversations.put, [*chats, elsewhere]), label="conversation.opened"
+    )
     found = await store.read(
         ALICE, lambda unit: unit.conversations.by_history("key_1", "aa"), label="conversation.found"
     )
@@ -102,10 +102,7 @@ async def test_equal_histories_of_several_conversations_show_as_two_newest_first
 async def test_conversations_come_in_pages_newest_first_of_all_bots_or_of_one(store: Store) -> None:
     chats = [rows.conversation(f"con_{n}", bot_id=BotId(f"bot_{n % 2}")) for n in range(6)]
     for owner_id in (ALICE, BOB):
-        for chat in chats:
-            await store.write(
-                owner_id, lambda unit, chat=chat: unit.conversations.put(chat), label="conversation.opened"
-            )
+        await store.write(owner_id, each(lambda unit: unit.conversations.put, chats), label="conversation.opened")
 
     async def page(bot: str | None, before: str | None, limit: int) -> list[str]:
         found = await store.read(
@@ -139,8 +136,7 @@ async def test_a_turn_reads_back_as_it_was_written_and_changed(store: Store) -> 
 async def test_the_last_turn_and_the_one_an_idempotency_key_opened_are_found(store: Store) -> None:
     turns = [rows.turn(n, request_key=key) for n, key in enumerate(["", "first", "", "second"])]
     other_chat = rows.turn(0, "con_2", request_key="first")
-    for turn in [*turns, other_chat]:
-        await store.write(ALICE, lambda unit, turn=turn: unit.turns.put(turn), label="turn.opened")
+    await store.write(ALICE, each(lambda unit: unit.turns.put, [*turns, other_chat]), label="turn.opened")
 
     last = await store.read(ALICE, lambda unit: unit.turns.last(CHAT), label="turn.read")
     first = await store.read(ALICE, lambda unit: unit.turns.by_request(CHAT, "first"), label="turn.read")
@@ -159,8 +155,7 @@ async def test_unacknowledged_turns_are_the_last_of_their_conversation_and_of_th
         rows.turn(1, "con_5"),
         rows.turn(0, "con_6", client="key_1", request_hash="cc", opened_hash="dd"),
     ]
-    for turn in [*wanted, *others]:
-        await store.write(ALICE, lambda unit, turn=turn: unit.turns.put(turn), label="turn.opened")
+    await store.write(ALICE, each(lambda unit: unit.turns.put, [*wanted, *others]), label="turn.opened")
     await store.write(BOB, lambda unit: unit.turns.put(wanted[0]), label="turn.opened")
 
     by_bytes = await store.read(
@@ -192,8 +187,11 @@ async def test_a_message_reads_back_exactly_whatever_it_says(store: Store) -> No
 async def test_choosing_another_variant_changes_what_is_read(store: Store) -> None:
     first, second = rows.message(0, 1), rows.message(0, 1, variant=1, chosen=False)
     await put_messages(store, ALICE, [rows.message(0), first, second])
-    for message in (replace(first, chosen=False), replace(second, chosen=True)):
-        await store.write(ALICE, lambda unit, message=message: unit.messages.save(message), label="variant.chosen")
+    await store.write(
+        ALICE,
+        each(lambda unit: unit.messages.save, (replace(first, chosen=False), replace(second, chosen=True))),
+        label="variant.chosen",
+    )
     window = await store.read(ALICE, lambda unit: unit.messages.from_position(CHAT, 0), label="window.read")
     every = await store.read(ALICE, lambda unit: unit.messages.of_turn(first.turn_id), label="turn.read")
     assert [m.message_id for m in window] == [rows.message(0).message_id, second.message_id]

@@ -11,14 +11,14 @@ from souvenance.domain.due import Due, DueState
 from souvenance.domain.ids import ConversationId, OwnerId
 from souvenance.ports.store import Store
 from tests.conformance import rows
-from tests.conformance.rows import ALICE, BOB, NOW, later
+from tests.conformance.rows import ALICE, BOB, NOW, each, later
 
 LEASE = timedelta(seconds=30)
 
 
 async def put(store: Store, *work: Due) -> None:
     for due in work:
-        await store.write(due.owner_id, lambda unit, due=due: unit.due.put(due), label="due.put")
+        await store.write(due.owner_id, each(lambda unit: unit.due.put, [due]), label="due.put")
 
 
 async def claim(store: Store, now: datetime = NOW, *, worker: str = "w1", kinds: tuple[str, ...] = ("compact",)) -> Due:
@@ -150,7 +150,7 @@ async def test_the_same_conversation_id_of_two_owners_holds_neither_back(store: 
 
 async def test_an_owner_with_a_thousand_pieces_delays_no_other(store: Store) -> None:
     many = [rows.due(f"s{n:04}") for n in range(1_000)]
-    await store.write(ALICE, lambda unit: [unit.due.put(due) for due in many], label="due.put")
+    await store.write(ALICE, each(lambda unit: unit.due.put, many), label="due.put")
     await put(store, rows.due("late", owner_id=BOB, due_at=later(1)))
     owners = [(await claim(store, later(2))).owner_id for _ in range(3)]
     assert Counter(owners) == {ALICE: 2, BOB: 1}

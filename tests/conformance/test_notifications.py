@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -10,13 +11,13 @@ from souvenance.domain.ids import NotificationId
 from souvenance.errors import NotFound
 from souvenance.ports.store import Store
 from tests.conformance import rows
-from tests.conformance.rows import ALICE, BOB, NOW, later
+from tests.conformance.rows import ALICE, BOB, NOW, each, later
 
 
 async def test_notifications_come_in_pages_newest_first_and_unread_ones_by_themselves(store: Store) -> None:
     sent = [rows.notification(n, about={"nodes": n, "share": 0.5, "chat": "con_é"}) for n in range(5)]
     for owner_id in (ALICE, BOB):
-        await store.write(owner_id, lambda unit: [unit.notifications.put(n) for n in sent], label="notification.sent")
+        await store.write(owner_id, each(lambda unit: unit.notifications.put, sent), label="notification.sent")
     read_id = sent[3].notification_id
     await store.write(ALICE, lambda unit: unit.notifications.mark_read(read_id, NOW), label="notification.read")
 
@@ -40,9 +41,8 @@ async def test_a_notification_keeps_the_moment_it_was_first_read(store: Store) -
     one = rows.notification()
     await store.write(ALICE, lambda unit: unit.notifications.put(one), label="notification.sent")
     for at in (NOW, later(60)):
-        await store.write(
-            ALICE, lambda unit, at=at: unit.notifications.mark_read(one.notification_id, at), label="notification.read"
-        )
+        read = each(lambda unit: partial(unit.notifications.mark_read, one.notification_id), [at])
+        await store.write(ALICE, read, label="notification.read")
     listed = await store.read(
         ALICE,
         lambda unit: unit.notifications.page(before=None, limit=9, unread_only=False),

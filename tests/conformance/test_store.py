@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
+from souvenance.domain.conversation import Conversation
 from souvenance.domain.ids import OwnerId
 from souvenance.errors import EmptyText, NotFound, StoreUnavailable
 from souvenance.ports.store import Store, Unit
@@ -16,7 +18,7 @@ from souvenance.storage.postgres import PostgresStore
 from souvenance.storage.sqlite import SqliteStore
 from tests.conformance import rows
 from tests.conformance.conftest import Place
-from tests.conformance.rows import ALICE, BOB, NOBODY
+from tests.conformance.rows import ALICE, BOB, NOBODY, each
 
 ROOT = Path(__file__).parents[2]
 
@@ -95,15 +97,13 @@ async def test_two_processes_write_to_one_database_without_losing_anything(
 
 async def test_writers_that_lock_in_opposite_orders_both_get_through(store: Store) -> None:
     chats = [rows.conversation("con_1"), rows.conversation("con_2")]
-    await store.write(ALICE, lambda unit: [unit.conversations.put(chat) for chat in chats], label="chats.made")
+    await store.write(ALICE, each(lambda unit: unit.conversations.put, chats), label="chats.made")
 
-    def touch(unit: Unit, names: list[str]) -> None:
-        for name in names:
-            found = unit.conversations.lock(rows.conversation(name).conversation_id)
-            unit.conversations.save(found)
+    def touch(unit: Unit) -> Callable[[Conversation], None]:
+        return lambda chat: unit.conversations.save(unit.conversations.lock(chat.conversation_id))
 
-    orders = [["con_1", "con_2"], ["con_2", "con_1"]] * 2
-    await asyncio.gather(*(store.write(ALICE, lambda unit, o=o: touch(unit, o), label="touched") for o in orders))
+    orders = [chats, chats[::-1]] * 2
+    await asyncio.gather(*(store.write(ALICE, each(touch, order), label="chats.touched") for order in orders))
     found = await store.read(ALICE, lambda unit: unit.conversations.page(bot_id=None, before=None, limit=9), label="r")
     assert [chat.version for chat in found] == [5, 5]
 

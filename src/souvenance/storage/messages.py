@@ -108,8 +108,9 @@ def _values(message: Message) -> dict[str, object]:
 
 def _message(row: Row[Any]) -> Message:
     # Unpacked by place: the live window of every turn passes here.
-    message_id, conversation_id, turn_id, position, part, variant, chosen, role, bot_id, origin_id, *rest = row
-    state, text, tokens, noted, model, time_zone, created_at = rest
+    values: Sequence[Any] = row
+    message_id, conversation_id, turn_id, position, part, variant, chosen, role, bot_id, origin_id = values[:10]
+    state, text, tokens, noted, model, time_zone, created_at = values[10:]
     return Message(
         message_id=MessageId(message_id),
         conversation_id=ConversationId(conversation_id),

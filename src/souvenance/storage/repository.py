@@ -11,9 +11,9 @@ from sqlalchemy import (
     Connection,
     CursorResult,
     Executable,
+    FromClause,
     Integer,
     Row,
-    Table,
     bindparam,
 )
 
@@ -28,7 +28,7 @@ LIMIT: BindParameter[int] = bindparam("limit", type_=Integer)
 """The most rows a page may have."""
 
 
-def owned(table: Table) -> ColumnElement[bool]:
+def owned(table: FromClause) -> ColumnElement[bool]:
     """The condition that every select, update and delete starts with (HOUSE 7)."""
     return table.c.owner_id == OWNER
 
