@@ -10,10 +10,11 @@ from typing import TypedDict
 
 from pydantic_ai import direct, exceptions
 from pydantic_ai.messages import ModelMessage
-from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.settings import ModelSettings
 
 from souvenance.errors import BadValue, ModelBroken, ModelError, ModelRefused, ModelTimedOut, ModelUnreachable
+from souvenance.models.openai_wire import HALF_A_STREAM
 from souvenance.models.pydantic_chunks import read_end, read_event, read_whole
 from souvenance.models.pydantic_messages import messages_of, parameters_of, settings_of
 from souvenance.ports.chat_model import ChatRequest, ModelChunk
@@ -21,7 +22,7 @@ from souvenance.ports.chat_model import ChatRequest, ModelChunk
 
 async def whole(model: Model, request: ChatRequest, idle_seconds: float) -> AsyncGenerator[ModelChunk, None]:
     """The reply in one chunk."""
-    arguments = _arguments(request, idle_seconds)
+    arguments = _arguments(model, request, idle_seconds)
     with _as_model_errors(request.model, idle_seconds):
         async with asyncio.timeout(idle_seconds):
             response = await direct.model_request(model, **arguments)
@@ -30,7 +31,7 @@ async def whole(model: Model, request: ChatRequest, idle_seconds: float) -> Asyn
 
 async def streamed(model: Model, request: ChatRequest, idle_seconds: float) -> AsyncGenerator[ModelChunk, None]:
     """The reply as it comes; each wait for the next event is bounded by `idle_seconds`."""
-    arguments = _arguments(request, idle_seconds)
+    arguments = _arguments(model, request, idle_seconds)
     with _as_model_errors(request.model, idle_seconds):
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(idle_seconds):
@@ -45,7 +46,15 @@ async def streamed(model: Model, request: ChatRequest, idle_seconds: float) -> A
                 chunk = read_event(event, calls)
                 if chunk is not None:
                     yield chunk
+            if _is_half(stream):
+                raise ModelBroken(request.model, problem=HALF_A_STREAM)
             yield read_end(stream, has_calls=bool(calls))
+
+
+def _is_half(stream: StreamedResponse) -> bool:
+    """Whether a real provider's stream ended without a reason; pydantic-ai takes such an end for a good one."""
+    told = stream.finish_reason or (stream.provider_details or {}).get("finish_reason")
+    return stream.provider_name is not None and told is None
 
 
 class _Arguments(TypedDict):
@@ -54,13 +63,18 @@ class _Arguments(TypedDict):
     model_request_parameters: ModelRequestParameters
 
 
-def _arguments(request: ChatRequest, idle_seconds: float) -> _Arguments:
-    """Raises BadValue for messages or tools that are not of the chat form."""
+def _arguments(model: Model, request: ChatRequest, idle_seconds: float) -> _Arguments:
+    """Raises BadValue for messages or tools that are not of the chat form.
+
+    The history is prepared for the model as an agent's would be: else a system message in the middle would be moved to
+    the front, where it changes the cached prefix (C6).
+    """
     try:
+        parameters = parameters_of(request.tools)
         return _Arguments(
-            messages=messages_of(request.messages),
+            messages=model.prepare_messages(messages_of(request.messages), parameters),
             model_settings=settings_of(request.fields, idle_seconds=idle_seconds),
-            model_request_parameters=parameters_of(request.tools),
+            model_request_parameters=parameters,
         )
     except (KeyError, TypeError, ValueError) as error:
         raise BadValue("messages", value=error, expected="messages and tools of the OpenAI chat form") from error

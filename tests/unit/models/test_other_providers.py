@@ -21,7 +21,7 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
-from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
+from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel, FunctionStreamedResponse
 
 from souvenance.errors import (
     BadValue,
@@ -150,6 +150,29 @@ async def test_silence_past_the_limit_is_a_time_out() -> None:
 
     with pytest.raises(ModelTimedOut):
         await answer(stream, idle=0.05)
+
+
+async def test_a_providers_stream_that_ends_without_a_reason_is_half_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def stream(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str]:
+        yield "Once"
+
+    monkeypatch.setattr(FunctionStreamedResponse, "provider_name", "anthropic")
+    with pytest.raises(ModelBroken, match="half a stream"):
+        await answer(stream)
+
+
+async def test_a_system_message_in_the_middle_stays_there() -> None:
+    seen: list[ModelMessage] = []
+
+    async def stream(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str]:
+        seen.extend(messages)
+        yield "ok"
+
+    said = [("system", "Be brief."), ("user", "a"), ("assistant", "b"), ("system", "since then"), ("user", "c")]
+    messages = tuple({"role": role, "content": text} for role, text in said)
+    await answer(stream, ChatRequest(model="m", messages=messages))
+    assert "since then" not in str(seen[0])
+    assert "since then" in str(seen[2])
 
 
 async def test_messages_of_another_form_are_the_callers_fault() -> None:
