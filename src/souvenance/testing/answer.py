@@ -118,9 +118,7 @@ def _streamed(reply: _Spoken, request: Asked) -> Iterator[Step]:
         yield Pause(reply.first_after)
     yield Head()
     yield _event(_chunk(request, {"role": "assistant", "content": ""}))
-    if isinstance(reply, Text):
-        yield from (_event(_chunk(request, {"reasoning_content": text})) for text in reply.reasoning)
-    yield from (_event(_chunk(request, {"content": text})) for text in _texts(reply))
+    yield from _words(reply, request)
     match reply:
         case HalfStream():
             yield Drop()
@@ -140,6 +138,17 @@ def _streamed(reply: _Spoken, request: Asked) -> Iterator[Step]:
             yield from _ending(request, "stop", None, 0)
         case _:
             assert_never(reply)
+
+
+def _words(reply: _Spoken, request: Asked) -> Iterator[Step]:
+    between = 0.0
+    if isinstance(reply, Text):
+        between = reply.between
+        yield from (_event(_chunk(request, {"reasoning_content": text})) for text in reply.reasoning)
+    for text in _texts(reply):
+        if between:
+            yield Pause(between)
+        yield _event(_chunk(request, {"content": text}))
 
 
 def _ending(request: Asked, finish: str, usage: Usage | None, pieces: int) -> Iterator[Step]:

@@ -20,13 +20,16 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """A reply in these chunks, then `finish`; `first_after` seconds pass before the first chunk (for benches)."""
+    """A reply in these chunks, then `finish`; `first_after` seconds pass before the first chunk (for benches) and
+    `between` before each one (so that something can happen while the upstream speaks).
+    """
 
     chunks: tuple[str, ...]
     reasoning: tuple[str, ...] = ()
     finish: str = "stop"
     usage: Usage | None = None
     first_after: float = 0.0
+    between: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,9 +80,12 @@ class ScriptedModel:
     async def _pieces(self, answer: Answer, request: ChatRequest) -> AsyncIterator[ModelChunk]:
         if isinstance(answer, SouvenanceError):
             raise answer
-        if isinstance(answer, Text) and answer.first_after:
-            await asyncio.sleep(answer.first_after)
+        first_after, between = (answer.first_after, answer.between) if isinstance(answer, Text) else (0.0, 0.0)
+        if first_after:
+            await asyncio.sleep(first_after)
         for chunk in _spoken(answer):
+            if between:
+                await asyncio.sleep(between)
             yield chunk
         if isinstance(answer, Hang):
             self.hanging.set()
