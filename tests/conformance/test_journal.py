@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from sqlalchemy.exc import DBAPIError
@@ -117,7 +118,7 @@ async def test_two_conversations_that_let_go_at_once_leave_nothing_standing(stor
         unit.messages.save(message(0, conversation_id=f"con_{number}", origin_id=origin, chosen=False))
         return unit.journal.settle([origin])
 
-    touched = await asyncio.gather(*(write(store, lambda unit, n=n: let_go(unit, n)) for n in range(1, 7)))
+    touched = await asyncio.gather(*(write(store, partial(let_go, number=n)) for n in range(1, 7)))
     assert [one for some in touched for one in some] == [ONE]
     assert await read(store, revoked) == [True]
 

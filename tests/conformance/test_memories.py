@@ -6,13 +6,14 @@ import asyncio
 import itertools
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
 from souvenance.domain.ids import MemoryId
 from souvenance.domain.memory import ACCOUNT_SCOPE, Evidence, Memory, MemoryState, Origin, Scope
 from souvenance.errors import Conflict, KeyTaken, NotFound
-from souvenance.ports.memories import Counts, Order, ScopeState, Shelf, mark_of
+from souvenance.ports.memories import Counts, Mark, Order, ScopeState, Shelf, mark_of
 from souvenance.ports.store import Store, Unit
 from tests.conformance.facts import BOT_SCOPE, keep, memory, read, write
 from tests.conformance.rows import BOB, CHAT, NOW, later
@@ -28,6 +29,13 @@ async def test_each_lock_of_a_scope_counts_one_write(store: Store) -> None:
     first = await write(store, lambda unit: unit.scopes.lock(BOT_SCOPE))
     second = await write(store, lambda unit: unit.scopes.lock(BOT_SCOPE))
     assert (first, second) == (ScopeState(version=1), ScopeState(version=2))
+
+
+async def test_all_scopes_are_those_that_were_ever_written_in(store: Store) -> None:
+    await write(store, lambda unit: keep(unit, memory(1, scope=BOT_SCOPE)))
+    await write(store, lambda unit: unit.scopes.lock(ACCOUNT_SCOPE))
+    assert await read(store, lambda unit: unit.scopes.all()) == [ACCOUNT_SCOPE, BOT_SCOPE]
+    assert await read(store, lambda unit: unit.scopes.all(), BOB) == []
 
 
 async def test_a_new_epoch_of_a_scope_is_no_write_in_it(store: Store) -> None:
@@ -131,7 +139,7 @@ async def test_many_writers_of_one_text_at_once_make_one_memory(store: Store) ->
         there = unit.memories.equal_to(ACCOUNT_SCOPE, text="Likes tea", key=None)
         return (there or keep(unit, memory(number, "Likes tea"))).memory_id
 
-    found = await asyncio.gather(*(write(store, lambda unit, n=n: add(unit, n)) for n in range(12)))
+    found = await asyncio.gather(*(write(store, partial(add, number=n)) for n in range(12)))
     assert len(set(found)) == 1
     assert await read(store, lambda unit: unit.memories.counts(ACCOUNT_SCOPE)) == Counts(
         pinned=0, unpinned=1, archived=0
@@ -188,6 +196,8 @@ async def test_changes_since_a_place_come_in_the_order_of_their_change(store: St
     seen = await write(store, change)
     both = await read(store, lambda unit: unit.memories.changed_since([ACCOUNT_SCOPE, BOT_SCOPE], seen, limit=9))
     assert ids(both) == ["mem_00005", "mem_00002", "mem_00001"]
+    fewer = await read(store, lambda unit: unit.memories.changed_since([ACCOUNT_SCOPE, BOT_SCOPE], seen, limit=2))
+    assert fewer == both[:2]
     assert ids(await read(store, lambda unit: unit.memories.changed_since([BOT_SCOPE], seen, limit=9))) == ["mem_00005"]
     assert await read(store, lambda unit: unit.memories.changed_since([], seen, limit=9)) == []
 
@@ -243,16 +253,17 @@ def expected(everything: list[Memory], shelf: Shelf, order: Order) -> list[Memor
     return sorted(chosen, key=lambda one: (one.created_at, one.memory_id), reverse=True)
 
 
+def page_of(
+    unit: Unit, *, scopes: list[Scope], shelf: Shelf, order: Order, after: Mark | None, limit: int
+) -> list[Memory]:
+    return unit.memories.page(scopes=scopes, shelf=shelf, room=ROOM, order=order, after=after, limit=limit)
+
+
 async def walk(store: Store, scopes: list[Scope], shelf: Shelf, order: Order, limit: int) -> list[Memory]:
     found: list[Memory] = []
     while True:
         after = mark_of(order, found[-1]) if found else None
-        page = await read(
-            store,
-            lambda unit, after=after: unit.memories.page(
-                scopes=scopes, shelf=shelf, room=ROOM, order=order, after=after, limit=limit
-            ),
-        )
+        page = await read(store, partial(page_of, scopes=scopes, shelf=shelf, order=order, after=after, limit=limit))
         found += page
         if len(page) < limit:
             return found

@@ -33,9 +33,7 @@ _CONTENTS = st.builds(
     sensitive=st.booleans(),
     evidence=st.lists(_EVIDENCE, max_size=3).map(tuple),
 )
-_SCOPES = st.sampled_from(
-    [ACCOUNT_SCOPE, ORGANISATION_SCOPE, *map(Scope.parse, ("bot:bot_1", "conversation:con_1"))]
-)
+_SCOPES = st.sampled_from([ACCOUNT_SCOPE, ORGANISATION_SCOPE, *map(Scope.parse, ("bot:bot_1", "conversation:con_1"))])
 _INTENTS: st.SearchStrategy[Intent] = st.one_of(
     st.builds(Add, content=_CONTENTS),
     st.builds(Update, content=_CONTENTS),

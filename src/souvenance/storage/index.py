@@ -114,9 +114,7 @@ class SqlIndex(Repository):
         rare = rarest(found)
         rows = self._rows(_postings_of(choosing), of=kind, rare=rare, terms=list(found), **values) if rare else []
         return Found(
-            postings=tuple(
-                Posting(term=row.term, item=row.item, frequency=row.frequency, length=row.length) for row in rows
-            ),
+            postings=tuple(map(Posting._make, rows)),
             terms=hashes,
             frequencies=tuple(found.get(term, 0) for term in hashes),
             items=totals.number if totals else 0,
