@@ -15,7 +15,7 @@ from souvenance.ports.chat_model import ModelInfo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shelf:
-    """The models that can be asked right now, by name, and the one asked when nobody names any."""
+    """The models that can be asked right now, by name (and `provider/name`), and the one asked when nobody names any."""
 
     models: Mapping[str, ModelInfo]
     default: str | None
@@ -24,7 +24,8 @@ class Shelf:
 async def models_at_hand(kit: Kit) -> Shelf:
     listed = await kit.models.models()
     default = kit.default_model or (listed[0].name if listed else None)
-    return Shelf(models={info.name: info for info in listed}, default=default)
+    by_provider = {f"{info.provider}/{info.name}": info for info in listed if info.provider}
+    return Shelf(models=by_provider | {info.name: info for info in listed}, default=default)
 
 
 def choose(shelf: Shelf, *, asked: str | None, conversation: Conversation | None, bot: Bot | None) -> ModelInfo | None:
