@@ -49,11 +49,12 @@ async def _serve(settings: Settings) -> None:
     except ModuleNotFoundError as error:
         raise missing_extra("serve", "The server", "server") from error
     access = Access(hosts=frozenset(settings.allowed_hosts), origins=frozenset(settings.allowed_origins))
-    async with await open_house(settings) as house, asyncio.TaskGroup() as beside:
+    warming: set[asyncio.Task[None]] = set()
+    async with await open_house(settings) as house:
 
         def announce(address: str) -> None:
             _tell(address, settings)
-            beside.create_task(house.warm_up())
+            warming.add(asyncio.create_task(house.warm_up()))
 
         await answer(
             house,
@@ -64,6 +65,7 @@ async def _serve(settings: Settings) -> None:
             report=lambda: _report(house),
             announce=announce,
         )
+        await asyncio.gather(*warming)
 
 
 def _tell(address: str, settings: Settings) -> None:

@@ -155,7 +155,7 @@ class Souvenance:
     async def remember(
         self, text: str, *, bot: str | None = None, key: str | None = None, subject: str = "", pinned: bool = False
     ) -> Remembered:
-        """Keep a fact; one that is there already gains a source instead (M10). A `key` needs a notebook."""
+        """Keep a fact; one that is there already gains a source instead (M10). A notebook's have a `key`."""
         scope = await self._scope(bot)
         new = NewMemory(text=text, scope=scope, key=key, subject=subject, pinned=pinned)
         return await remember(self._kit, self._owner, new)
