@@ -7,10 +7,15 @@ from collections import Counter
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from sqlalchemy import event
+
 from souvenance.domain.due import Due, DueState
 from souvenance.domain.ids import ConversationId, OwnerId
 from souvenance.ports.store import Store
+from souvenance.storage.postgres import PostgresStore
+from souvenance.storage.sqlite import SqliteStore
 from tests.conformance import rows
+from tests.conformance.conftest import engine_of
 from tests.conformance.rows import ALICE, BOB, NOW, each, later
 
 LEASE = timedelta(seconds=30)
@@ -154,6 +159,13 @@ async def test_an_owner_with_a_thousand_pieces_delays_no_other(store: Store) -> 
     await put(store, rows.due("late", owner_id=BOB, due_at=later(1)))
     owners = [(await claim(store, later(2))).owner_id for _ in range(3)]
     assert Counter(owners) == {ALICE: 2, BOB: 1}
+
+
+async def test_looking_for_work_when_there_is_none_is_one_statement(bare_store: SqliteStore | PostgresStore) -> None:
+    said: list[str] = []
+    event.listen(engine_of(bare_store), "before_cursor_execute", lambda *call: said.append(call[2]))
+    assert await nothing_due(bare_store)
+    assert len(said) == 1
 
 
 async def test_ranks_follow_what_its_owner_has_waiting(store: Store) -> None:

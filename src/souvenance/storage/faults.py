@@ -15,11 +15,13 @@ FIRST_PAUSE = 0.02
 class Fault(StrEnum):
     """What to do about it.
 
-    AGAIN: nothing was written, the same work may go through now. LOST: the connection broke. UNAVAILABLE: the database
-    cannot do its part. OURS: the statement was wrong.
+    AGAIN: nothing was written, the same work may go through now. TAKEN: a row is there already; if another wrote it
+    meanwhile, the work will find it now. LOST: the connection broke. UNAVAILABLE: the database cannot do its part.
+    OURS: the statement was wrong.
     """
 
     AGAIN = "again"
+    TAKEN = "taken"
     LOST = "lost"
     UNAVAILABLE = "unavailable"
     OURS = "ours"
@@ -56,9 +58,9 @@ def of_sqlite(error: DBAPIError | sqlite3.Error) -> Fault:
 _ANEW = {
     "40001",  # serialization failure
     "40P01",  # deadlock
-    "23505",  # unique violation: another wrote the row meanwhile; the work will find it
     "55P03",  # a lock was not to be had in time
 }
+_UNIQUE_VIOLATION = "23505"
 # Connection, resources, operator intervention, system, internal; and a standby that takes no writes.
 _UNUSABLE_CLASSES = ("08", "28", "3D", "53", "57", "58", "XX", "25006")
 
@@ -67,6 +69,8 @@ def of_postgres(error: DBAPIError) -> Fault:
     if error.connection_invalidated:
         return Fault.LOST
     state = getattr(error.orig, "sqlstate", None) or ""
+    if state == _UNIQUE_VIOLATION:
+        return Fault.TAKEN
     # The plan of a cached statement no longer fits a table that was migrated meanwhile.
     if state in _ANEW or type(error.orig).__name__ == "InvalidCachedStatementError":
         return Fault.AGAIN

@@ -106,6 +106,10 @@ def _values(message: Message) -> dict[str, object]:
     return {column.key: getattr(message, column.key) for column in _COLUMNS}
 
 
+_ROLES = {role.value: role for role in Role}
+_STATES = {state.value: state for state in MessageState}
+
+
 def _message(row: Row[Any]) -> Message:
     # Unpacked by place: the live window of every turn passes here.
     values: Sequence[Any] = row
@@ -119,10 +123,10 @@ def _message(row: Row[Any]) -> Message:
         part=part,
         variant=variant,
         chosen=chosen,
-        role=Role(role),
+        role=_ROLES[role],
         bot_id=None if bot_id is None else BotId(bot_id),
         origin_id=MessageId(origin_id),
-        state=MessageState(state),
+        state=_STATES[state],
         text=text,
         tokens=tokens,
         noted=noted,

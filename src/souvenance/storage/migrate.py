@@ -10,13 +10,17 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, ProgrammingError
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from souvenance.errors import StoreTooNew, StoreUnavailable
 from souvenance.storage import faults
+
+if TYPE_CHECKING:
+    # Asked for on PostgreSQL only: it brings all of SQLAlchemy's object mapper with it.
+    from sqlalchemy.ext.asyncio import AsyncEngine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

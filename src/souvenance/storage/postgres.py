@@ -159,7 +159,7 @@ def _nothing(_: str) -> None:
 
 async def _persistently(engine: AsyncEngine, transact: Callable[[Connection], T]) -> T:
     """Run `transact`; again, a few times, when others were in the way; once again when the connection was lost."""
-    tries, lost = 0, 0
+    tries = losses = 0
     while True:
         tries += 1
         try:
@@ -167,16 +167,12 @@ async def _persistently(engine: AsyncEngine, transact: Callable[[Connection], T]
                 return await connection.run_sync(transact)
         except DBAPIError as error:
             fault = faults.of_postgres(error)
-            if fault is Fault.OURS or (fault is Fault.AGAIN and tries == faults.TRIES and _is_ours(error)):
+            losses += fault is Fault.LOST
+            # A row that is taken every time is no race: the work itself writes something twice.
+            if fault is Fault.OURS or (fault is Fault.TAKEN and tries == faults.TRIES):
                 raise
-            lost += fault is Fault.LOST
-            if fault is Fault.UNAVAILABLE or lost > 1 or tries == faults.TRIES:
+            if fault is Fault.UNAVAILABLE or losses > 1 or tries == faults.TRIES:
                 raise StoreUnavailable(faults.reason(error)) from error
         except (PoolTimeoutError, OSError) as error:
             raise StoreUnavailable(faults.reason(error)) from error
         await asyncio.sleep(faults.pause(tries))
-
-
-def _is_ours(error: DBAPIError) -> bool:
-    """A unique violation that comes back every time is no race: the work itself writes something twice."""
-    return getattr(error.orig, "sqlstate", None) == "23505"

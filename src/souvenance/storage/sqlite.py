@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sqlite3
 import time
@@ -37,6 +38,8 @@ _PRAGMAS = (
     "PRAGMA foreign_keys = ON",
     "PRAGMA secure_delete = ON",
 )
+
+_log = logging.getLogger(__name__)
 
 
 class SqliteStore:
@@ -196,7 +199,11 @@ def _begin(connection: Connection) -> None:
 
 
 def _emptied_log(connection: Connection) -> bool:
-    (busy, _, _) = _driver(connection).execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    try:
+        busy, *_ = _driver(connection).execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    except sqlite3.OperationalError as error:
+        _log.warning("log_not_emptied", extra={"reason": faults.reason(error)})
+        return False
     return not busy
 
 

@@ -18,7 +18,7 @@ from souvenance.domain.ids import LOCAL_ACCOUNT
 from souvenance.errors import StoreUnavailable
 from souvenance.ports.store import Unit
 from souvenance.storage.sqlite import FILE, SqliteStore
-from tests.conformance import rows
+from tests.conformance import facts, rows
 
 
 def create(unit: Unit) -> None:
@@ -129,6 +129,31 @@ async def test_a_full_disk_is_named_and_nothing_is_half_stored(tmp_path: Path) -
     event.remove(full.engine, "connect", no_more_pages)
     assert await full.write(LOCAL_ACCOUNT, next_place, label="place.taken") == 1
     await full.close()
+
+
+async def test_once_a_purge_is_scrubbed_no_file_of_the_folder_holds_the_text(
+    tmp_path: Path, store: SqliteStore
+) -> None:
+    marker = "Marzipan-Zeppelin"
+    secret = facts.memory(1, f"Is afraid of the {marker}")
+    offer = facts.erasure(secret.memory_id)
+
+    def files_with_marker() -> set[str]:
+        return {path.name for path in (tmp_path / "data").iterdir() if marker.encode() in path.read_bytes()}
+
+    await store.write(LOCAL_ACCOUNT, lambda unit: facts.keep(unit, secret), label="memory.added")
+    await store.write(LOCAL_ACCOUNT, lambda unit: unit.erasures.begin(offer), label="erasure.begun")
+    assert files_with_marker()
+
+    with closing(sqlite3.connect(tmp_path / "data" / FILE, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM memories").fetchone()
+        await store.write(LOCAL_ACCOUNT, lambda unit: unit.erasures.purge(offer, offer.until), label="erasure.purged")
+        assert not await store.scrub(deleted=True)
+        assert files_with_marker()
+        reader.execute("ROLLBACK")
+    assert await store.scrub(deleted=False)
+    assert files_with_marker() == set()
 
 
 async def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
