@@ -15,7 +15,7 @@ from souvenance.ports.chat_model import ModelInfo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shelf:
-    """The models that can be asked right now, by name (and `provider/name`), and the one asked when nobody names any."""
+    """The models that can be asked right now, by name and by `provider/name`, and the one for when nobody says."""
 
     models: Mapping[str, ModelInfo]
     default: str | None
