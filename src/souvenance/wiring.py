@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import uuid_utils
 
 from souvenance.app.erase import purge_ended
+from souvenance.app.forget_old_prompts import forget_old_prompts
 from souvenance.app.kit import Kit
 from souvenance.domain.ids import LOCAL_ACCOUNT, OwnerId
 from souvenance.domain.limits import Limits, figures
@@ -230,6 +231,7 @@ async def open_house(
     try:
         await _make_account(kit)
         await purge_ended(kit)
+        await forget_old_prompts(kit, LOCAL_ACCOUNT)
     except BaseException:
         await house.close()
         raise
