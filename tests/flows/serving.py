@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,10 +29,13 @@ class Served:
     house: House
     rest: httpx2.AsyncClient
     stop: asyncio.Event
+    clients: AsyncExitStack
 
-    def openai(self, key: str = "local", **options: Any) -> AsyncOpenAI:
+    def openai(self, key: str = "local", *, base: str = "/v1", **options: Any) -> AsyncOpenAI:
         """The real client of the OpenAI form; it repeats nothing by itself."""
-        return AsyncOpenAI(base_url=f"{self.address}/v1", api_key=key, max_retries=0, **options)
+        client = AsyncOpenAI(base_url=f"{self.address}{base}", api_key=key, max_retries=0, **options)
+        self.clients.push_async_callback(client.close)
+        return client
 
     async def bot(self, name: str = "Mira", **more: Any) -> str:
         """A new bot's id."""
@@ -79,8 +82,8 @@ async def served(
         if serving.done():
             serving.result()
         address = told.result()
-        async with httpx2.AsyncClient(base_url=f"{address}/api/v1", timeout=30.0) as rest:
-            yield Served(address=address, house=house, rest=rest, stop=stop)
+        async with httpx2.AsyncClient(base_url=f"{address}/api/v1", timeout=30.0) as rest, AsyncExitStack() as clients:
+            yield Served(address=address, house=house, rest=rest, stop=stop, clients=clients)
     finally:
         stop.set()
         await serving

@@ -225,7 +225,8 @@ def _kind(response: httpx2.Response) -> str:
 
 def _refusal(model: str, response: httpx2.Response, body: bytes) -> ModelRefused:
     kind = response.headers.get("content-type", "application/octet-stream")
-    return ModelRefused(model, status=response.status_code, body=body, content_type=kind)
+    retry = response.headers.get("retry-after", "")
+    return ModelRefused(model, status=response.status_code, body=body, content_type=kind, retry_after=retry)
 
 
 def _not_reached(model: str, error: Exception, seconds: float) -> ModelError:

@@ -19,6 +19,7 @@ from souvenance.errors import SouvenanceError
 from souvenance.server import openai_door
 from souvenance.server.api import PREFIX, health, rest_router
 from souvenance.server.caller import House, Report
+from souvenance.server.equals import Equals
 from souvenance.server.guard import Access, Guard
 from souvenance.server.pace import USUAL, Pace
 from souvenance.server.problems import Trouble, answer, invalid, malformed, written
@@ -57,6 +58,7 @@ def create_app(
     app.state.time_zone = time_zone
     app.state.stopping = asyncio.Event()
     app.state.pace = pace
+    app.state.equals = Equals()
     if access.origins:
         app.add_middleware(
             CORSMiddleware, allow_origins=sorted(access.origins), allow_methods=["*"], allow_headers=["*"]

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 
 from souvenance.app.turn import FromClient, TurnEvent, TurnRequest
 from souvenance.errors import BadValue, UnknownModel
-from souvenance.server.caller import Caller, Here
+from souvenance.server.caller import Here
 from souvenance.server.openai_models import conversation_for, listed, resolve
 from souvenance.server.openai_reply import CONVERSATION, OpenAIVoice, headers_of, whole
 from souvenance.server.openai_request import ChatBody, is_utility, parse_chat
@@ -60,7 +60,13 @@ async def chat_completions(request: Request, here: Here) -> Response:
         conversation=await conversation_for(here, target),
     )
     key = request.headers.get("Idempotency-Key", "")
-    asked = _asked(here, body, data, address, model=target.model if address.conversation.bot_id else None, key=key)
+    digest = hashlib.sha256(data).hexdigest()
+    asked = AskedTurn(
+        caller=here,
+        request=_turn(body, address, digest, model=target.model if address.conversation.bot_id else None, key=key),
+        equals=request.app.state.equals,
+        name=f"{address.client} {digest}",
+    )
     if body.stream:
         return StreamedTurn(asked, voice, pace)
 
@@ -87,9 +93,8 @@ def _ref(name: str) -> str:
     return name
 
 
-def _asked(here: Caller, body: ChatBody, data: bytes, address: FromClient, *, model: str | None, key: str) -> AskedTurn:
-    digest = hashlib.sha256(data).hexdigest()
-    request = TurnRequest(
+def _turn(body: ChatBody, address: FromClient, digest: str, *, model: str | None, key: str) -> TurnRequest:
+    return TurnRequest(
         address=address,
         text=body.text,
         request_key=key,
@@ -102,4 +107,3 @@ def _asked(here: Caller, body: ChatBody, data: bytes, address: FromClient, *, mo
         fields=body.fields,
         stream=body.stream,
     )
-    return AskedTurn(caller=here, request=request, equal=f"{address.client} {digest}")

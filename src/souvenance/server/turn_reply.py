@@ -17,8 +17,10 @@ from starlette.types import Receive, Scope, Send
 
 from souvenance.app.chat_turn import acknowledge, chat_turn
 from souvenance.app.turn import Done, TurnEvent, TurnRequest
+from souvenance.domain.ids import TurnId
 from souvenance.errors import SouvenanceError
 from souvenance.server.caller import Caller
+from souvenance.server.equals import Equals
 from souvenance.server.event_line import EventLine, hang_up, open_line
 from souvenance.server.event_pump import EventPump, pumping
 from souvenance.server.hang_up import ClientLeft, while_connected
@@ -50,32 +52,29 @@ class Voice(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedTurn:
-    """A request to answer, and who asked; `equal` is a name that only requests of the same key and bytes share."""
+    """A request to answer, and who asked; `name` is shared by requests of the same key and bytes, "" by none."""
 
     caller: Caller
     request: TurnRequest
-    equal: str = ""
+    equals: Equals
+    name: str = ""
 
     def events(self) -> AsyncGenerator[TurnEvent, None]:
         return chat_turn(self.caller.kit, self.caller.owner_id, self.request)
 
-    async def settled(self, stack: AsyncExitStack) -> None:
-        """Hold back an equal request until this one is acknowledged: it is no retry of a reply that has arrived."""
-        if self.equal:
-            await stack.enter_async_context(self.caller.kit.busy.alone(f"acknowledge {self.equal}"))
+    async def settle(self, done: Done, stack: AsyncExitStack) -> TurnId | None:
+        """Before the last piece goes out: the turn to acknowledge once it is out, if any."""
+        last = await self.equals.settle(self.name, stack)
+        return done.turn.turn_id if last and done.turn is not None else None
 
-    async def after_its_equal(self) -> None:
-        async with AsyncExitStack() as stack:
-            await self.settled(stack)
-
-    async def acknowledge(self, done: Done | None) -> None:
+    async def acknowledge(self, turn_id: TurnId | None) -> None:
         """Note that the reply is with the client; a store that fails here costs at most a repeated answer."""
-        if done is None or done.turn is None:
+        if turn_id is None:
             return
         try:
-            await acknowledge(self.caller.kit, self.caller.owner_id, done.turn.turn_id)
+            await acknowledge(self.caller.kit, self.caller.owner_id, turn_id)
         except SouvenanceError as error:
-            log.warning("acknowledgement_failed", extra={"turn_id": done.turn.turn_id, "code": error.code})
+            log.warning("acknowledgement_failed", extra={"turn_id": turn_id, "code": error.code})
 
 
 class StreamedTurn(Response):
@@ -88,17 +87,16 @@ class StreamedTurn(Response):
         self._patience, self._quiet = pace.patience, pace.quiet
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async with AsyncExitStack() as stack:
+        async with self._asked.equals.joined(self._asked.name), AsyncExitStack() as stack:
             try:
-                done = await while_connected(receive, self._speak(send, stack))
+                answered = await while_connected(receive, self._speak(send, stack))
             except ClientLeft:
                 log.info("client_left", extra={"path": scope["path"]})
                 return
-            await self._asked.acknowledge(done)
+            await self._asked.acknowledge(answered)
             await hang_up(send)
 
-    async def _speak(self, send: Send, stack: AsyncExitStack) -> Done | None:
-        await self._asked.after_its_equal()
+    async def _speak(self, send: Send, stack: AsyncExitStack) -> TurnId | None:
         async with pumping(self._asked.events()) as pump:
             first = await pump.next()
             assert first is not None, "a turn has at least one event"
@@ -115,16 +113,15 @@ class StreamedTurn(Response):
 
     async def _say_all(
         self, event: TurnEvent | None, pump: EventPump, line: EventLine, stack: AsyncExitStack
-    ) -> Done | None:
-        done: Done | None = None
+    ) -> TurnId | None:
+        answered: TurnId | None = None
         while event is not None:
             if isinstance(event, Done):
-                done = event
-                await self._asked.settled(stack)
+                answered = await self._asked.settle(event, stack)
             for piece in self._voice.say(event):
                 await line.say(piece)
             event = await pump.next()
-        return done
+        return answered
 
 
 class WholeTurn(Response):
@@ -136,18 +133,17 @@ class WholeTurn(Response):
         self._compose = compose
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async with AsyncExitStack() as stack:
+        async with self._asked.equals.joined(self._asked.name), AsyncExitStack() as stack:
             try:
-                events = await while_connected(receive, self._listen(stack))
+                events = await while_connected(receive, self._listen())
             except ClientLeft:
                 log.info("client_left", extra={"path": scope["path"]})
                 return
+            done = next(event for event in events if isinstance(event, Done))
+            answered = await self._asked.settle(done, stack)
             await self._compose(events)(scope, receive, send)
-            await self._asked.acknowledge(next((event for event in events if isinstance(event, Done)), None))
+            await self._asked.acknowledge(answered)
 
-    async def _listen(self, stack: AsyncExitStack) -> list[TurnEvent]:
-        await self._asked.after_its_equal()
+    async def _listen(self) -> list[TurnEvent]:
         async with aclosing(self._asked.events()) as events:
-            heard = [event async for event in events]
-        await self._asked.settled(stack)
-        return heard
+            return [event async for event in events]

@@ -76,6 +76,7 @@ async def read(here: Here, turn_id: str) -> TurnMessagesJson:
 def _reply(request: Request, here: Caller, address: Address, form: TurnForm) -> Response:
     asked = AskedTurn(
         caller=here,
+        equals=request.app.state.equals,
         request=TurnRequest(
             address=address,
             text=form.text,
