@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from souvenance.errors import SettingError
-from souvenance.settings import Settings, read_settings, setting_lines
+from souvenance.settings import Settings, read_settings
 
 _FILE = """
 port = 7500
@@ -115,13 +115,6 @@ def test_variables_that_steer_tests_are_none_of_the_settings(tmp_path: Path) -> 
 
 def test_the_data_folder_follows_the_platform_when_nobody_names_one(tmp_path: Path) -> None:
     assert read_settings({}, {"XDG_DATA_HOME": str(tmp_path)}).folder.parent == tmp_path
-
-
-def test_every_setting_has_its_line_in_the_reference() -> None:
-    lines = {line.name: line for line in setting_lines()}
-    assert set(lines) == set(Settings.__dataclass_fields__) - {"file"}
-    assert all(line.says for line in lines.values())
-    assert lines["port"].variable == "SOUVENANCE_PORT"
 
 
 def test_reading_settings_loads_no_heavy_library() -> None:

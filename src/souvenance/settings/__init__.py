@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from souvenance.settings.fields import SettingLine, Settings, setting_lines
+from souvenance.settings.fields import Settings
 from souvenance.settings.sources import CONFIG_VARIABLE, FILE_NAME, default_folder, read_settings
 from souvenance.settings.values import DatabaseUrl, Secret, UpstreamSettings, refuse_unknown
 
@@ -11,11 +11,9 @@ __all__ = [
     "FILE_NAME",
     "DatabaseUrl",
     "Secret",
-    "SettingLine",
     "Settings",
     "UpstreamSettings",
     "default_folder",
     "read_settings",
     "refuse_unknown",
-    "setting_lines",
 ]

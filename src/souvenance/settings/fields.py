@@ -42,7 +42,8 @@ class Settings:
         default_factory=dict,
         metadata={
             "read": values.upstreams,
-            "says": "OpenAI-compatible upstreams by name: base_url, api_key or api_key_env, …",
+            "says": "OpenAI-compatible upstreams, a table for each name: base_url, api_key or api_key_env, context, "
+            "tools; in the environment SOUVENANCE_UPSTREAMS_<NAME>_BASE_URL and so on",
         },
     )
     detect_local: bool = _setting(values.switch, True, "look for Ollama, LM Studio, llama.cpp and vLLM on this machine")
@@ -52,7 +53,8 @@ class Settings:
     )
     model_timeout: float = _setting(values.number, 120.0, "seconds of silence after which a model is given up")
     limits: Mapping[str, float] = field(
-        default_factory=dict, metadata={"read": values.limits, "says": "figures of the table of limits, by name"}
+        default_factory=dict,
+        metadata={"read": values.limits, "says": "limits by name; in the environment SOUVENANCE_LIMITS_<NAME>"},
     )
     time_zone: str = _setting(
         values.time_zone, "UTC", "IANA time zone of new conversations; the machine's own when not set"
@@ -62,35 +64,3 @@ class Settings:
 
 
 READERS: Mapping[str, Reader] = {f.name: f.metadata["read"] for f in fields(Settings) if "read" in f.metadata}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettingLine:
-    """One line of the reference page of settings."""
-
-    name: str
-    variable: str
-    default: str
-    says: str
-
-
-def setting_lines() -> tuple[SettingLine, ...]:
-    """Every setting in the order of the class, for the reference page."""
-    shown = Settings(folder=Path())
-    return tuple(
-        SettingLine(
-            name=f.name,
-            variable=PREFIX + f.name.upper() + ("_…" if f.name in TABLES else ""),
-            default=_written(getattr(shown, f.name)) if f.name != "folder" else "",
-            says=f.metadata["says"],
-        )
-        for f in fields(Settings)
-        if "says" in f.metadata
-    )
-
-
-def _written(default: object) -> str:
-    """A default as a settings file would say it; nothing for what is not set."""
-    if isinstance(default, bool):
-        return str(default).lower()
-    return str(default) if default else ""
