@@ -9,10 +9,11 @@ rarest alone stands in more, the newest items by id are taken. The same rows and
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, bindparam, delete, func, insert, not_, or_, select
+from sqlalchemy import CompoundSelect, Select, bindparam, delete, func, insert, not_, or_, select, union
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from souvenance.domain.ids import ConversationId
@@ -45,24 +46,24 @@ _FREQUENCIES = (
     .where(owned(postings), postings.c.kind == bindparam("of"), postings.c.term.in_(bindparam("terms", expanding=True)))
     .group_by(postings.c.term)
 )
-_CHOOSING = (
-    select(postings.c.item)
-    .distinct()
-    .where(owned(postings), postings.c.kind == bindparam("of"), postings.c.term.in_(bindparam("rare", expanding=True)))
-    .order_by(postings.c.item.desc())
-    .limit(CANDIDATES)
-)
-_OF_MEMORIES = _CHOOSING.join(memories, memories.c.memory_id == postings.c.item).where(
-    owned(memories), LIVE, memories.c.scope.in_(bindparam("scopes", expanding=True))
+# Asked of each posting in turn: as joins, planners may begin with all messages to spare themselves the sorting.
+_OF_MEMORIES = select(memories.c.memory_id).where(
+    owned(memories),
+    memories.c.memory_id == postings.c.item,
+    LIVE,
+    memories.c.scope.in_(bindparam("scopes", expanding=True)),
 )
 _OF_MESSAGES = (
-    _CHOOSING.join(messages, messages.c.message_id == postings.c.item)
-    .join(conversations, conversations.c.conversation_id == messages.c.conversation_id)
-    .where(owned(messages), owned(conversations), messages.c.chosen)
+    select(messages.c.message_id)
+    .join_from(messages, conversations, conversations.c.conversation_id == messages.c.conversation_id)
+    .where(owned(messages), messages.c.message_id == postings.c.item, messages.c.chosen, owned(conversations))
 )
+# Of conversations that are not found from elsewhere (section 6), only the one that was asked for by its id.
 _FINDABLE = not_(
     or_(conversations.c.challenge, conversations.c.gateway, conversations.c.anonymous, conversations.c.temporary)
 )
+_WITHIN = messages.c.conversation_id == bindparam("within")
+_LEFT_OUT = (messages.c.conversation_id == bindparam("left_out")) & (messages.c.position >= bindparam("left_out_from"))
 
 
 class SqlIndex(Repository):
@@ -73,10 +74,9 @@ class SqlIndex(Repository):
     def put(self, kind: Kind, item: str, terms: Sequence[str]) -> None:
         gone = self._removed(kind, [item])
         length = len(terms)
-        counted = Counter(map(self._term, terms))
         rows = [
-            {"kind": kind, "term": term, "item": item, "frequency": times, "length": length}
-            for term, times in counted.items()
+            {"kind": kind, "term": self._term(term), "item": item, "frequency": times, "length": length}
+            for term, times in Counter(terms).items()
         ]
         self._insert(insert(postings), rows)
         self._count(kind, items=bool(terms) - len(gone), length=length - sum(gone.values()))
@@ -90,7 +90,7 @@ class SqlIndex(Repository):
         self._count(kind, items=-len(gone), length=-sum(gone.values()))
 
     def find_memories(self, terms: Sequence[str], *, scopes: Sequence[Scope]) -> Found:
-        return self._find(Kind.MEMORY, terms, _OF_MEMORIES, scopes=[scope.key for scope in scopes])
+        return self._find(Kind.MEMORY, terms, _in_memories, {"scopes": [scope.key for scope in scopes]})
 
     def find_messages(
         self,
@@ -100,19 +100,18 @@ class SqlIndex(Repository):
         leave_out: ConversationId | None,
         leave_out_from: int,
     ) -> Found:
-        # Of conversations that are not found from elsewhere (section 6), only the one that was asked for by its id.
-        asked = messages.c.conversation_id == conversation_id
-        readable = _OF_MESSAGES.where(_FINDABLE if conversation_id is None else asked)
-        if leave_out is not None:
-            readable = readable.where(not_(_from(leave_out, leave_out_from)))
-        return self._find(Kind.MESSAGE, terms, readable)
+        statement = partial(_in_messages, within=conversation_id is not None, leaving_out=leave_out is not None)
+        values = {"within": conversation_id, "left_out": leave_out, "left_out_from": leave_out_from}
+        return self._find(Kind.MESSAGE, terms, statement, values)
 
-    def _find(self, kind: Kind, terms: Sequence[str], choosing: Select[Any], **values: object) -> Found:
+    def _find(
+        self, kind: Kind, terms: Sequence[str], statement: Callable[[int], Select[Any]], values: dict[str, Any]
+    ) -> Found:
         hashes = tuple(dict.fromkeys(map(self._term, terms)))
         totals = self._row(_TOTALS, of=kind)
         found = {row.term: row.found for row in self._rows(_FREQUENCIES, of=kind, terms=hashes)} if hashes else {}
-        rare = rarest(found)
-        rows = self._rows(_postings_of(choosing), of=kind, rare=rare, terms=list(found), **values) if rare else []
+        rare = {f"rare_{number}": term for number, term in enumerate(rarest(found))}
+        rows = self._rows(statement(len(rare)), of=kind, terms=list(found), **rare, **values) if rare else []
         return Found(
             postings=tuple(map(Posting._make, rows)),
             terms=hashes,
@@ -146,9 +145,20 @@ def rarest(found: Mapping[int, int]) -> list[int]:
     return chosen
 
 
-def _postings_of(choosing: Select[Any]) -> Select[Any]:
-    """The postings of all the query's terms in the candidates."""
-    candidates = choosing.subquery("candidates")
+@lru_cache(maxsize=64)
+def _in_memories(terms: int) -> Select[Any]:
+    return _postings_of(_OF_MEMORIES, terms)
+
+
+@lru_cache(maxsize=256)
+def _in_messages(terms: int, *, within: bool, leaving_out: bool) -> Select[Any]:
+    readable = _OF_MESSAGES.where(_WITHIN if within else _FINDABLE)
+    return _postings_of(readable.where(not_(_LEFT_OUT)) if leaving_out else readable, terms)
+
+
+def _postings_of(readable: Select[Any], terms: int) -> Select[Any]:
+    """The postings of all the query's terms in the candidates, which `terms` rare terms choose."""
+    candidates = _candidates(readable, terms).subquery("candidates")
     theirs = postings.alias("theirs")
     return (
         select(theirs.c.term, theirs.c.item, theirs.c.frequency, theirs.c.length)
@@ -158,9 +168,19 @@ def _postings_of(choosing: Select[Any]) -> Select[Any]:
             theirs.c.kind == bindparam("of"),
             theirs.c.term.in_(bindparam("terms", expanding=True)),
         )
-        .order_by(theirs.c.item.desc(), theirs.c.term)
     )
 
 
-def _from(conversation_id: ConversationId, position: int) -> ColumnElement[bool]:
-    return (messages.c.conversation_id == conversation_id) & (messages.c.position >= position)
+def _candidates(readable: Select[Any], terms: int) -> CompoundSelect[Any]:
+    """The newest items, merged from the ranges of the terms, each of which is in the order of its items already."""
+    ranges = [
+        select(postings.c.item).where(
+            owned(postings),
+            postings.c.kind == bindparam("of"),
+            postings.c.term == bindparam(f"rare_{number}"),
+            readable.exists(),
+        )
+        for number in range(terms)
+    ]
+    merged = union(*ranges)
+    return merged.order_by(merged.selected_columns.item.desc()).limit(CANDIDATES)

@@ -76,8 +76,9 @@ class SqlPrompts(Repository):
     __slots__ = ()
 
     def put(self, prompt: SentPrompt) -> None:
-        parts = {self._part_id(part): part for part in prompt.parts}
+        ids = [self._part_id(part) for part in prompt.parts]
         before = self._row(_NEWEST_PARTS, conversation=prompt.conversation_id, limit=1)
+        parts = dict(zip(ids, prompt.parts, strict=True))
         missing = parts.keys() - set(_ids(before.parts) if before else ())
         rows = [
             {
@@ -90,7 +91,7 @@ class SqlPrompts(Repository):
             for part_id in sorted(missing)
         ]
         self._insert(_PUT_PARTS, rows)
-        self._insert(insert(prompts), [self._values(prompt)])
+        self._insert(insert(prompts), [_values(prompt, ids)])
 
     def get(self, prompt_id: PromptId) -> SentPrompt:
         row = self._row(_GET, id=prompt_id)
@@ -136,25 +137,6 @@ class SqlPrompts(Repository):
         named = f"{part.memory_id or ''} {part.message_id or ''} ".encode()
         return self._hash.of_bytes(named + part.data, "part", size=_PART_ID)
 
-    def _values(self, prompt: SentPrompt) -> dict[str, object]:
-        return {
-            "prompt_id": prompt.prompt_id,
-            "conversation_id": prompt.conversation_id,
-            "turn_id": prompt.turn_id,
-            "message_id": prompt.message_id,
-            "model": prompt.model,
-            "at": prompt.at,
-            "parts": b"".join(map(self._part_id, prompt.parts)),
-            "layers": json.dumps(dict(prompt.layers)),
-            "left_out": json.dumps([[one.layer, one.item, one.tokens] for one in prompt.left_out]),
-            "estimated_in": prompt.estimated_in,
-            "estimated_out": prompt.estimated_out,
-            "reported_in": prompt.reported_in,
-            "reported_out": prompt.reported_out,
-            "round": prompt.round,
-            "epoch": prompt.epoch,
-        }
-
 
 class SqlCalibrations(Repository):
     """`ports.prompts.Calibrations`."""
@@ -175,6 +157,26 @@ class SqlCalibrations(Repository):
             estimated=calibration.estimated,
             reported=calibration.reported,
         )
+
+
+def _values(prompt: SentPrompt, ids: Sequence[bytes]) -> dict[str, object]:
+    return {
+        "prompt_id": prompt.prompt_id,
+        "conversation_id": prompt.conversation_id,
+        "turn_id": prompt.turn_id,
+        "message_id": prompt.message_id,
+        "model": prompt.model,
+        "at": prompt.at,
+        "parts": b"".join(ids),
+        "layers": json.dumps(dict(prompt.layers)),
+        "left_out": json.dumps([[one.layer, one.item, one.tokens] for one in prompt.left_out]),
+        "estimated_in": prompt.estimated_in,
+        "estimated_out": prompt.estimated_out,
+        "reported_in": prompt.reported_in,
+        "reported_out": prompt.reported_out,
+        "round": prompt.round,
+        "epoch": prompt.epoch,
+    }
 
 
 def _ids(joined: bytes) -> Sequence[bytes]:
