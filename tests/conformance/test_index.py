@@ -6,13 +6,15 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from souvenance.domain.ids import ConversationId, MemoryId
 from souvenance.domain.memory import ACCOUNT_SCOPE, MemoryState, Scope
 from souvenance.domain.recall import rank
 from souvenance.ports.memories import Found, Kind
 from souvenance.ports.store import Store, Unit
-from souvenance.storage.index import CANDIDATES
+from souvenance.storage.index import CANDIDATES, CHOOSING, rarest
 from tests.conformance.facts import BOT_SCOPE, converse, keep, memory, read, say, write
 from tests.conformance.rows import ALICE, BOB
 
@@ -199,12 +201,10 @@ async def test_rare_terms_choose_the_candidates_and_common_ones_only_weigh_in(st
 
     await write(store, fill)
     found = await read(store, lambda unit: find(unit, "tea", "ilse"))
-    assert [(one.item, one.length) for one in found.postings] == [
-        ("msg_1x00700x0x0", 2),
-        ("msg_1x00700x0x0", 2),
-        ("msg_1x00003x0x0", 2),
-        ("msg_1x00003x0x0", 2),
-    ]
+    tea, ilse = found.terms
+    assert {(one.term, one.item, one.length) for one in found.postings} == {
+        (term, f"msg_1x{position:05}x0x0", 2) for term in (tea, ilse) for position in (3, 700)
+    }
     assert (found.frequencies, found.items) == ((crowd, 2), crowd)
     common = await read(store, lambda unit: find(unit, "tea"))
     assert items(common) == {f"msg_1x{position:05}x0x0" for position in range(50, crowd)}
@@ -220,3 +220,26 @@ async def test_a_memory_that_moves_is_found_where_it_went(store: Store) -> None:
         )
 
     assert await write(store, move) == (set(), {MemoryId("mem_00001")})
+
+
+async def test_a_query_of_very_many_terms_is_answered(store: Store) -> None:
+    words = [f"word{number}" for number in range(1_200)]
+
+    def fill(unit: Unit) -> Found:
+        for number in range(3):
+            keep(unit, memory(number, " ".join(words[number * 400 : number * 400 + 400])))
+        return unit.index.find_memories(words, scopes=[ACCOUNT_SCOPE])
+
+    found = await write(store, fill)
+    assert found.frequencies == (1,) * 1_200
+    assert items(found)
+
+
+@given(st.dictionaries(st.integers(), st.integers(1, 3 * CANDIDATES), max_size=50))
+def test_the_rarest_terms_choose_and_together_stand_in_few_enough_items(frequencies: dict[int, int]) -> None:
+    chosen = rarest(frequencies)
+    others = frequencies.keys() - set(chosen)
+    assert bool(chosen) is bool(frequencies)
+    assert len(chosen) <= CHOOSING
+    assert len(chosen) <= 1 or sum(frequencies[term] for term in chosen) <= CANDIDATES
+    assert all(frequencies[term] <= frequencies[other] for term in chosen for other in others)

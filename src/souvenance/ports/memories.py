@@ -165,6 +165,7 @@ class Found:
 
     `terms` are the hashes of the query's terms in the query's order, each once; `frequencies` says in how many of the
     owner's items of this kind each stands (not all need have a posting here: common terms choose no candidates).
+    The postings are in no order.
     """
 
     postings: tuple[Posting, ...]

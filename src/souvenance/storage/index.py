@@ -28,6 +28,9 @@ from souvenance.storage.schema import conversations, index_totals, memories, mes
 CANDIDATES = 1_000
 """Items that are scored for one query, at most."""
 
+CHOOSING = 32
+"""Terms that choose them, at most (SQLite merges no more than 500 ranges)."""
+
 _REMOVE = (
     delete(postings)
     .where(owned(postings), postings.c.kind == bindparam("of"), postings.c.item.in_(bindparam("items", expanding=True)))
@@ -134,10 +137,12 @@ class SqlIndex(Repository):
 
 
 def rarest(found: Mapping[int, int]) -> list[int]:
-    """The terms that choose the candidates: from the rarest on, while they stand in CANDIDATES items; at least one."""
+    """The terms that choose the candidates: from the rarest on, while they stand in CANDIDATES items; at least one,
+    at most CHOOSING.
+    """
     chosen: list[int] = []
     room = CANDIDATES
-    for term in sorted(found, key=lambda term: (found[term], term)):
+    for term in sorted(found, key=lambda term: (found[term], term))[:CHOOSING]:
         room -= found[term]
         if chosen and room < 0:
             break
