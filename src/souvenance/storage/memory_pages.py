@@ -29,9 +29,7 @@ def page_of(scopes: int, shelf: Shelf, order: Order, *, following: bool) -> Sele
     return _page_of(scopes, shelf, order, following)
 
 
-def page_values(
-    scopes: Sequence[Scope], *, room: int, after: Mark | None, order: Order, limit: int
-) -> dict[str, Any]:
+def page_values(scopes: Sequence[Scope], *, room: int, after: Mark | None, order: Order, limit: int) -> dict[str, Any]:
     values: dict[str, Any] = {f"scope_{number}": scope.key for number, scope in enumerate(scopes)}
     values |= {"room": room, "last_in_room": room - 1, "limit": limit}
     if after is not None:
