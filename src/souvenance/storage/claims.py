@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, and_, bindparam, exists, or_, select, tuple_, update
+from sqlalchemy import Connection, bindparam, or_, select, tuple_, update
 
 from souvenance.domain.due import Due, DueState
 from souvenance.domain.ids import OwnerId
@@ -16,27 +16,22 @@ from souvenance.storage.schema import due, erasures
 _NOW = bindparam("now", type_=Moment)
 _other = due.alias("other")
 
-# An older row that is due, or any that is being worked on, holds back the others of its conversation.
-_HELD_BACK = exists().where(
-    _other.c.owner_id == due.c.owner_id,
-    _other.c.conversation_id == due.c.conversation_id,
-    or_(
-        and_(_other.c.state == DueState.LEASED, _other.c.lease_until > _NOW),
-        and_(
-            _other.c.state.in_((DueState.WAITING, DueState.LEASED)),
-            _other.c.due_at <= _NOW,
-            tuple_(_other.c.due_at, _other.c.kind, _other.c.subject) < tuple_(due.c.due_at, due.c.kind, due.c.subject),
-        ),
-    ),
+# Only columns of `due_in_order` are named, so that it answers by itself.
+_OF_CONVERSATION = select(_other.c.state).where(
+    _other.c.owner_id == due.c.owner_id, _other.c.conversation_id == due.c.conversation_id
 )
-_CLAIMABLE = or_(
-    and_(due.c.state == DueState.WAITING, due.c.due_at <= _NOW),
-    and_(due.c.state == DueState.LEASED, due.c.lease_until <= _NOW),
-)
+_WORKED_ON = _OF_CONVERSATION.where(_other.c.state == DueState.LEASED).exists()
+_NOT_FIRST = _OF_CONVERSATION.where(
+    _other.c.state == DueState.WAITING,
+    _other.c.due_at <= _NOW,
+    tuple_(_other.c.due_at, _other.c.kind, _other.c.subject) < tuple_(due.c.due_at, due.c.kind, due.c.subject),
+).exists()
+# What was begun comes first in its conversation, even when its worker is gone; then the oldest.
+_IN_TURN = or_(due.c.state == DueState.LEASED, ~or_(_WORKED_ON, _NOT_FIRST))
 NEXT = (
     select(due.c.owner_id, due.c.kind, due.c.subject)
-    .where(_CLAIMABLE, due.c.kind.in_(bindparam("kinds", expanding=True)), ~_HELD_BACK)
-    .order_by(due.c.rank, due.c.due_at)
+    .where(due.c.ready_at <= _NOW, due.c.kind.in_(bindparam("kinds", expanding=True)), _IN_TURN)
+    .order_by(due.c.rank, due.c.ready_at)
     .limit(1)
     .with_for_update(skip_locked=True)
 )
@@ -59,12 +54,12 @@ def any_claimable(connection: Connection, *, now: datetime, kinds: Sequence[str]
 
 
 def claim(connection: Connection, *, worker: str, now: datetime, lease: timedelta, kinds: Sequence[str]) -> Due | None:
-    """Lease the next piece: lowest rank first, then what has been due longest; None when nothing is due."""
+    """Lease the next piece: lowest rank first, then what has been ready longest; None when nothing is due."""
     found = connection.execute(NEXT, {"now": now, "kinds": list(kinds)}).one_or_none()
     if found is None:
         return None
     named = {"of_owner": found.owner_id, "of_kind": found.kind, "of_subject": found.subject}
-    leased = connection.execute(LEASE, {**named, "worker": worker, "lease_until": now + lease}).one()
+    leased = connection.execute(LEASE, {**named, "worker": worker, "ready_at": now + lease}).one()
     return due_of(leased)
 
 

@@ -26,9 +26,10 @@ _RANK = select(func.count()).select_from(_WAITING.with_only_columns(_C.kind).lim
 _UPDATE = update(table).where(*_ONE)
 _REMOVE = delete(table).where(*_HELD, ~_C.again)
 _SET_ANEW = update(table).where(*_HELD)
+_FINISH_ONE_ROUND = _SET_ANEW.values(ready_at=_C.due_at)
 _POSTPONE = _SET_ANEW.values(attempts=_C.attempts + 1)
 
-_FREE = {"lease_until": None, "worker": None, "again": False}
+_FREE = {"worker": None, "again": False}
 
 
 class SqlDueWork(Repository):
@@ -44,7 +45,8 @@ class SqlDueWork(Repository):
         leased = there.state == DueState.LEASED
         first_cause = leased and not there.again
         due_at = due.due_at if first_cause else min(due.due_at, there.due_at)
-        self._run(_UPDATE, **_named(due), due_at=due_at, again=leased)
+        ready_at = due_at if there.state == DueState.WAITING else there.ready_at
+        self._run(_UPDATE, **_named(due), due_at=due_at, ready_at=ready_at, again=leased)
 
     def get(self, kind: str, subject: str) -> Due | None:
         row = self._row(_GET, of_kind=kind, of_subject=subject)
@@ -54,14 +56,15 @@ class SqlDueWork(Repository):
         if self._run(_REMOVE, **_held(due)).rowcount:
             return True
         anew = {"state": DueState.WAITING, "attempts": 0, "reason": "", "rank": self._rank(), **_FREE}
-        return self._run(_SET_ANEW, **_held(due), **anew).rowcount > 0
+        return self._run(_FINISH_ONE_ROUND, **_held(due), **anew).rowcount > 0
 
     def postpone(self, due: Due, *, until: datetime, reason: str) -> bool:
-        later = {"state": DueState.WAITING, "due_at": until, "reason": reason, "rank": self._rank(), **_FREE}
-        return self._run(_POSTPONE, **_held(due), **later).rowcount > 0
+        later = {"state": DueState.WAITING, "due_at": until, "ready_at": until, "reason": reason, **_FREE}
+        return self._run(_POSTPONE, **_held(due), rank=self._rank(), **later).rowcount > 0
 
     def park(self, due: Due, *, reason: str) -> bool:
-        return self._run(_SET_ANEW, **_held(due), state=DueState.PARKED, reason=reason, **_FREE).rowcount > 0
+        parked = {"state": DueState.PARKED, "ready_at": None, "reason": reason, **_FREE}
+        return self._run(_SET_ANEW, **_held(due), **parked).rowcount > 0
 
     def waiting(self) -> list[Due]:
         return [due_of(row) for row in self._rows(_IN_ORDER)]
@@ -85,8 +88,8 @@ def _values(due: Due) -> dict[str, object]:
         "subject": due.subject,
         "conversation_id": due.conversation_id,
         "due_at": due.due_at,
-        "state": due.state,
-        "lease_until": due.lease_until,
+        "state": DueState.WAITING,
+        "ready_at": due.due_at,
         "fence": due.fence,
         "attempts": due.attempts,
         "reason": due.reason,
@@ -95,6 +98,7 @@ def _values(due: Due) -> dict[str, object]:
 
 
 def due_of(row: Row[Any]) -> Due:
+    state = DueState(row.state)
     return Due(
         owner_id=OwnerId(row.owner_id),
         kind=row.kind,
@@ -102,8 +106,8 @@ def due_of(row: Row[Any]) -> Due:
         conversation_id=None if row.conversation_id is None else ConversationId(row.conversation_id),
         due_at=row.due_at,
         rank=row.rank,
-        state=DueState(row.state),
-        lease_until=row.lease_until,
+        state=state,
+        lease_until=row.ready_at if state is DueState.LEASED else None,
         fence=row.fence,
         attempts=row.attempts,
         reason=row.reason,

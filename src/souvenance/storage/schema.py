@@ -350,16 +350,17 @@ due = _table(
     _at("due_at"),
     _whole("rank"),
     _id("state"),
-    _at("lease_until", nullable=True),
+    _at("ready_at", nullable=True),
     _id("worker", nullable=True),
     _whole("fence", kind=BigInteger),
     _whole("attempts"),
     Column("reason", Text, nullable=False, default=""),
     _flag("again"),
-    Index("due_next", "state", "rank", "due_at"),
+    Index("due_next", "rank", "ready_at"),
     Index("due_in_order", "owner_id", "conversation_id", "state", "due_at"),
 )
-"""`due_next` serves the claim, which alone looks across owners. `again`: became due anew while it was leased."""
+"""`ready_at`: when it may be claimed (its `due_at`; while leased, the end of the lease; NULL while parked). `due_next`
+serves the claim, which alone looks across owners. `again`: became due anew while it was leased."""
 
 erasures = _table(
     "erasures",

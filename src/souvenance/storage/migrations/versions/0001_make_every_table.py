@@ -361,7 +361,7 @@ def _make_due_work_and_notifications() -> None:
         sa.Column("due_at", sa.BigInteger(), nullable=False),
         sa.Column("rank", sa.Integer(), nullable=False),
         sa.Column("state", WORD, nullable=False),
-        sa.Column("lease_until", sa.BigInteger(), nullable=True),
+        sa.Column("ready_at", sa.BigInteger(), nullable=True),
         sa.Column("worker", WORD, nullable=True),
         sa.Column("fence", sa.BigInteger(), nullable=False),
         sa.Column("attempts", sa.Integer(), nullable=False),
@@ -370,7 +370,7 @@ def _make_due_work_and_notifications() -> None:
         key=("owner_id", "kind", "subject"),
     )
     op.create_index("due_in_order", "due", ["owner_id", "conversation_id", "state", "due_at"])
-    op.create_index("due_next", "due", ["state", "rank", "due_at"])
+    op.create_index("due_next", "due", ["rank", "ready_at"])
 
 
 def _make_erasures() -> None:
