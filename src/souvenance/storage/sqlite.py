@@ -187,7 +187,10 @@ def make_engine(path: Path, *, busy_seconds: float) -> Engine:
 
 
 def _connection(engine: Engine, *, writes: bool) -> Connection:
-    connection = engine.connect().execution_options(**{migrate.WRITES: writes})
+    try:
+        connection = engine.connect().execution_options(**{migrate.WRITES: writes})
+    except (DBAPIError, sqlite3.Error) as error:
+        raise StoreUnavailable(faults.reason(error)) from error
     if not writes:
         _driver(connection).execute("PRAGMA query_only = ON")
     return connection

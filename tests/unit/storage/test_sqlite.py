@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 import stat
 import subprocess
@@ -169,6 +170,14 @@ async def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreUnavailable, match="file"):
         await SqliteStore.open(tmp_path / "file" / "data")
+
+
+async def test_a_folder_that_is_gone_is_named(tmp_path: Path) -> None:
+    store = await SqliteStore.open(tmp_path / "data")
+    shutil.rmtree(tmp_path / "data")
+    with pytest.raises(StoreUnavailable, match="unable to open"):
+        await store.read(LOCAL_ACCOUNT, place_of, label="owner.read")
+    await store.close()
 
 
 async def test_a_path_that_ends_in_db_is_the_file_itself(tmp_path: Path) -> None:
