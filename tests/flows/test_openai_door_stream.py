@@ -129,15 +129,18 @@ async def test_an_error_inside_the_upstreams_stream_goes_on_as_it_came(
 async def test_an_empty_reply_and_a_web_page_are_bad_gateways(server: Served, upstream: ScriptedUpstream) -> None:
     await server.bot("Mira")
     for reply in (EmptyReply(), HtmlPage()):
-        for stream in (True, False):
-            upstream.script(reply)
-            answer = await post(server, asking(f"{type(reply).__name__} {stream}", stream=stream))
-            if answer.status_code == 200:
-                assert "[DONE]" not in answer.text
-                assert json.loads(data(answer.text)[-1])["error"]["code"] == "model_broken"
-            else:
-                assert answer.status_code == 502
-                assert answer.json()["error"]["code"] == "model_broken"
+        upstream.script(reply)
+        answer = await post(server, asking(type(reply).__name__, stream=False))
+        assert answer.status_code == 502
+        assert answer.json()["error"]["code"] == "model_broken"
+
+
+async def test_a_stream_without_a_word_ends_in_an_error_object(server: Served, upstream: ScriptedUpstream) -> None:
+    upstream.script(EmptyReply())
+    await server.bot("Mira")
+    said = data((await post(server, asking("Tell me"))).text)
+    assert "[DONE]" not in said
+    assert json.loads(said[-1])["error"]["code"] == "model_broken"
 
 
 async def test_an_upstream_that_says_nothing_is_given_up_after_its_time(
@@ -145,12 +148,13 @@ async def test_an_upstream_that_says_nothing_is_given_up_after_its_time(
 ) -> None:
     upstream.script(Hang(), Hang())
     settings = settings_for(tmp_path, upstream=upstream, model_timeout=0.2)
-    async with served(settings, pace=Pace(patience=30.0)) as server:
+    async with served(settings) as server:
         await server.bot("Mira")
-        for stream in (True, False):
-            answer = await post(server, asking(f"Hello {stream}", stream=stream))
-            assert answer.status_code == 504
-            assert answer.json()["error"]["code"] == "model_timed_out"
+        whole = await post(server, asking("Hello", stream=False))
+        assert whole.status_code == 504
+        assert whole.json()["error"]["code"] == "model_timed_out"
+        streamed = await post(server, asking("Hello again"))
+        assert json.loads(data(streamed.text)[-1])["error"]["code"] == "model_timed_out"
 
 
 async def test_two_equal_requests_at_once_become_one_turn(server: Served, upstream: ScriptedUpstream) -> None:

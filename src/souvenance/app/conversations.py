@@ -75,6 +75,6 @@ def known_zone(name: str) -> str:
     """`name` when it is an IANA time zone."""
     try:
         ZoneInfo(name)
-    except (OSError, ValueError) as e:
+    except (KeyError, OSError, ValueError) as e:
         raise BadValue("time_zone", value=name, expected="an IANA time zone such as Europe/Paris") from e
     return name

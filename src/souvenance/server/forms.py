@@ -153,9 +153,9 @@ class QueryForm(Form):
 
 def parse_scope(field: str, key: str) -> Scope:
     """`account` or `bot:<id>`; NotFound for what could be no bot's id."""
-    kind, _, ref = key.partition(":")
+    kind, colon, ref = key.partition(":")
     if key == ScopeKind.ACCOUNT:
         return ACCOUNT_SCOPE
-    if kind == ScopeKind.BOT:
+    if kind == ScopeKind.BOT and colon:
         return Scope(kind=ScopeKind.BOT, ref=known_shape("bot", ref))
     raise BadValue(field, value=key, expected="account or bot:<id>")
