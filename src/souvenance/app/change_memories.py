@@ -90,7 +90,7 @@ def carry_out(unit: Unit, wish: Wish, cause: Cause) -> Outcome:
 
 
 def _store(unit: Unit, wish: Store, cause: Cause) -> Outcome:
-    unit.scopes.lock(wish.scope)
+    hold(unit, wish.scope)
     content = wish.content
     decision = decide(
         unit.memories.equal_to(wish.scope, text=content.text, key=content.key), text=content.text, actor=cause.actor
@@ -143,13 +143,19 @@ def _remove(unit: Unit, wish: Remove, cause: Cause) -> Outcome:
     return Changed(kind="forgotten", memory=write_operation(unit, memory.memory_id, memory.scope, Delete(), cause))
 
 
+def hold(unit: Unit, scope: Scope) -> None:
+    """Hold a scope against other writers until the commit, the owner before it: one order of locks for all."""
+    unit.owners.hold()
+    unit.scopes.lock(scope)
+
+
 def locked(unit: Unit, memory_id: MemoryId) -> Memory | None:
     """The live memory with its scope held, None when it is live no more."""
     try:
         found = unit.memories.get(memory_id)
     except NotFound:
         return None
-    unit.scopes.lock(found.scope)
+    hold(unit, found.scope)
     memory = unit.memories.get(memory_id)
     return memory if memory.state is MemoryState.LIVE else None
 

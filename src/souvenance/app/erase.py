@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
+from souvenance.app.change_memories import hold
 from souvenance.app.edit_memory import held
 from souvenance.app.kit import Kit
 from souvenance.domain.erasure import Erasure
@@ -50,7 +51,7 @@ async def undo_erasure(kit: Kit, owner_id: OwnerId, erasure_id: ErasureId) -> Er
             raise OfferExpired(erasure_id)
         scopes = {unit.memories.get(memory_id).scope for memory_id in erasure.memory_ids}
         for scope in sorted(scopes, key=lambda scope: scope.key):
-            unit.scopes.lock(scope)
+            hold(unit, scope)
             unit.scopes.start_epoch(scope)
         unit.owners.next_place()
         unit.erasures.undo(erasure_id)
@@ -64,6 +65,7 @@ async def purge_ended(kit: Kit) -> int:
     now = kit.clock.now()
 
     def work(unit: Unit) -> int:
+        unit.owners.hold()
         purged = 0
         for erasure in unit.erasures.ended(now):
             unit.erasures.purge(erasure, now)

@@ -34,7 +34,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryHit:
-    """`why` names what led to it, such as `words 2/3`: two of the query's three terms."""
+    """`why` names what led to it, such as `terms 2/3`: two of the query's three index terms."""
 
     memory: Memory
     score: float
@@ -64,7 +64,7 @@ async def query_memories(kit: Kit, owner_id: OwnerId, query: Query) -> Hits:
     if query.scopes is not None and not query.scopes:
         raise BadValue("scopes", value=[], expected="at least one scope, or none given for all")
     limit = _limit(kit, query.limit)
-    words = terms(text, query=True)
+    words = terms(text, query=True)[: kit.limits.query_terms]
     return await kit.store.read(owner_id, lambda unit: _find(unit, kit, query, words, limit), label="memories.queried")
 
 
@@ -111,15 +111,15 @@ def _messages(unit: Unit, query: Query, words: Sequence[str], limit: int) -> tup
 
 
 def _ranked(found: Found, limit: int) -> list[Ranked]:
-    ranked = rank(
+    return rank(
         found.postings,
         terms=found.terms,
         frequencies=found.frequencies,
         items=found.items,
         mean_length=found.mean_length,
+        limit=limit,
     )
-    return ranked[:limit]
 
 
 def _why(ranked: Ranked) -> str:
-    return f"words {ranked.matched}/{ranked.asked}"
+    return f"terms {ranked.matched}/{ranked.asked}"

@@ -11,6 +11,7 @@ from souvenance.app.change_memories import (
     Store,
     carry_out,
     has_room_cap,
+    hold,
     locked,
     pin,
     said_by_person,
@@ -92,7 +93,7 @@ def checked(limits: Limits, key: str | None, text: str) -> tuple[str | None, str
 def _remember(unit: Unit, kit: Kit, ready: _Ready) -> Remembered:
     new, wish = ready.new, ready.wish
     check_scope(unit, new.scope, keyed=wish.content.key is not None)
-    unit.scopes.lock(new.scope)
+    hold(unit, new.scope)
     _check_key(unit, new, wish)
     memory, created = _made(carry_out(unit, wish, said_by_person(kit.clock.now())))
     if new.pinned:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from souvenance.app.change_memories import hold
 from souvenance.domain.ids import MemoryId, MessageId
 from souvenance.domain.journal import fold
 from souvenance.domain.memory import Memory, MemoryState
@@ -22,7 +23,7 @@ def undo_writes(unit: Unit, origins: Sequence[MessageId], now: datetime) -> list
 def refold(unit: Unit, memory_id: MemoryId) -> Memory | None:
     """Write what a memory is now by the operations that stand; every conversation begins a new epoch (C6)."""
     before = unit.memories.get(memory_id)
-    unit.scopes.lock(before.scope)
+    hold(unit, before.scope)
     unit.owners.next_place()
     memory = fold(unit.journal.of_memory(memory_id)) or replace(before, state=MemoryState.DELETED)
     memory = _shadowed(unit, memory)

@@ -59,6 +59,7 @@ class Limits:
     page_items: int = _figure(50, "P4", "items", "a page, when the caller names no size")
     page_most: int = _figure(200, "I2", "items", "the largest page")
     query_hits: int = _figure(10, "Q1", "hits", "hits of a query, when the caller names no number")
+    query_terms: int = _figure(128, "Q1", "terms", "index terms of a query that are looked for, the first ones")
     query_most: int = _figure(100, "Q1", "hits", "most hits of a query")
     tool_rounds: int = _figure(4, "V1", "rounds", "how often a reply may call memory tools before it must speak")
     prompt_days: int = _figure(90, "C1", "days", "how long a sent prompt can be read back")

@@ -32,6 +32,11 @@ class Owners(Protocol):
         """Write it, unless it is there already (then nothing changes)."""
         ...
 
+    def hold(self) -> None:
+        """Hold the owner against other changes of its memories until the commit; the first lock of every such write,
+        after a conversation's, so that no two writes wait for each other."""
+        ...
+
     def next_place(self) -> int:
         """The next place in the owner's order, 1 for the first; locks the owner row until the commit."""
         ...

@@ -11,6 +11,7 @@ from souvenance.storage.repository import Repository, owned
 from souvenance.storage.schema import owners
 
 _GET = select(owners).where(owned(owners))
+_HOLD = select(owners.c.place).where(owned(owners)).with_for_update()
 _NEXT = update(owners).where(owned(owners)).values(place=owners.c.place + 1).returning(owners.c.place)
 
 
@@ -44,6 +45,11 @@ class SqlOwners(Repository):
                 "created_at": owner.created_at,
             }
             self._insert(insert(owners), [row])
+
+    def hold(self) -> None:
+        # SQLite's writers come one at a time.
+        if self._connection.dialect.name != "sqlite":
+            self._run(_HOLD)
 
     def next_place(self) -> int:
         place: int | None = self._run(_NEXT).scalar_one_or_none()
