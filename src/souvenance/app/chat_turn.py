@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from souvenance.app.answer_without_memory import answer_without_memory
 from souvenance.app.change_memories import Changed, NotChanged, Outcome
+from souvenance.app.check_size import check_size
 from souvenance.app.choose_model import Shelf, models_at_hand
 from souvenance.app.kit import Kit
 from souvenance.app.open_turn import OpenedTurn, open_turn
@@ -44,7 +45,13 @@ async def chat_turn(kit: Kit, owner_id: OwnerId, request: TurnRequest) -> AsyncG
             return
         shelf = await models_at_hand(kit)
         try:
-            opened = await open_turn(kit, owner_id, request, shelf)
+            opened = await open_turn(
+                kit,
+                owner_id,
+                request,
+                shelf,
+                lambda unit, opened: check_size(unit, kit, request, opened, offer_tools=True),
+            )
         except StoreUnavailable:
             async with aclosing(answer_without_memory(kit, request, shelf)) as events:
                 async for event in events:
@@ -133,6 +140,8 @@ async def _speak_and_settle(kit: Kit, owner_id: OwnerId, plan: Plan) -> AsyncGen
     except StoreUnavailable:
         yield _done(plan, reply, None)
         return
+    if reply.is_calls_only and settled.message is not None:
+        yield Delta(text=settled.message.text)
     for outcome in settled.outcomes:
         note = note_of(outcome)
         if note is not None:

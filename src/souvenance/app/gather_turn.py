@@ -61,8 +61,10 @@ def scopes_read(policy: Policy, opened: OpenedTurn) -> tuple[Scope, ...]:
     return tuple(Scope(kind=kind, ref=refs[kind]) for kind in policy.reads if kind in refs)
 
 
-def gather(unit: Unit, kit: Kit, opened: OpenedTurn, policy: Policy, sizes: Sizes) -> Gathered:
-    """Everything that `plan_turn` needs of the store."""
+def gather(
+    unit: Unit, kit: Kit, opened: OpenedTurn, policy: Policy, sizes: Sizes, *, new_epoch: bool = False
+) -> Gathered:
+    """Everything that `plan_turn` needs of the store; with `new_epoch` the last one does not hold any more."""
     conversation, limits = opened.conversation, kit.limits
     messages = unit.messages.from_position(conversation.conversation_id, conversation.window_start)
     calibration = unit.calibrations.get("" if opened.model is None else opened.model.name)
@@ -79,7 +81,7 @@ def gather(unit: Unit, kit: Kit, opened: OpenedTurn, policy: Policy, sizes: Size
     )
     bot_id = None if opened.bot is None else opened.bot.bot_id
     last = unit.epochs.get(conversation.conversation_id, bot_id)
-    changed = _changes(unit, last, scopes, opened, limits) if holds(last, now) else None
+    changed = _changes(unit, last, scopes, opened, limits) if holds(last, now) and not new_epoch else None
     memories = _memories(unit, scopes, opened, limits) if changed is None else ()
     shown = [m.memory_id for m in memories] + [c.memory.memory_id for c in changed or ()]
     return Gathered(
@@ -144,7 +146,7 @@ def _memories(unit: Unit, scopes: Sequence[Scope], opened: OpenedTurn, limits: L
     (P1's profile comes with extraction); a notebook's, all in their order (K2).
     """
     if is_notebook(opened):
-        return tuple(m for scope in scopes for m in unit.memories.by_place(scope))
+        return tuple(m for scope in scopes for m in unit.memories.by_place(scope) if not m.archived)
     pinned = [m for scope in scopes for m in unit.memories.pinned(scope)]
     newest = [(scope, unit.memories.newest_unpinned(scope, limit=limits.room_unpinned)) for scope in scopes]
     if _is_assistant(opened):

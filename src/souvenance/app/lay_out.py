@@ -25,13 +25,18 @@ from souvenance.prompts import memory_notes, memory_tools, notebook_tools
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
     """What goes upstream: every field but the messages, and the messages. `layers` are estimated tokens by layer;
-    `our_tools` tells our tools from the client's.
+    `our_tools` and `their_tools` name what is offered, ours and the client's.
     """
 
     head: JsonObject
     pieces: tuple[Piece, ...]
     layers: Mapping[str, int]
     our_tools: frozenset[str] = field(default_factory=frozenset)
+    their_tools: frozenset[str] = field(default_factory=frozenset)
+
+    def is_ours(self, tool: str) -> bool:
+        """Whether a call of this tool is ours to answer: a name that nobody offered is, where we offer any."""
+        return bool(tool) and bool(self.our_tools) and tool not in self.their_tools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +73,7 @@ def lay_out(kit: Kit, request: TurnRequest, draft: Draft) -> Layout:
         pieces=tuple(pieces),
         layers=_layers(kit, pieces, ours, request),
         our_tools=frozenset(str(tool["function"]["name"]) for tool in ours) - _names(request.tools),
+        their_tools=_names(request.tools),
     )
 
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from souvenance.app.adopt_history import Adopted, adopt, prepare_history, visible
-from souvenance.app.choose_model import Shelf, choose, context_of
+from souvenance.app.choose_model import Shelf, choose
 from souvenance.app.conversations import NewConversation, known_zone, make_conversation, put_conversation
 from souvenance.app.kit import Kit
 from souvenance.app.turn import FromClient, InConversation, TurnRequest
 from souvenance.domain.bot import Bot, Persona
-from souvenance.domain.budget import reply_room
 from souvenance.domain.conversation import Conversation, Message, MessageState, Role, Turn, TurnState
 from souvenance.domain.history import history_hash
 from souvenance.domain.ids import ConversationId, MessageId, OwnerId, TurnId
 from souvenance.domain.terms import terms
 from souvenance.domain.text import clean
-from souvenance.errors import NotFound, PromptTooLarge
+from souvenance.errors import NotFound
 from souvenance.ports.chat_model import ModelInfo
 from souvenance.ports.memories import Kind
 from souvenance.ports.store import Unit
@@ -38,18 +37,22 @@ class OpenedTurn:
     stored: tuple[Message, ...] = ()
 
 
+Check = Callable[[Unit, OpenedTurn], None]
+"""Raises PromptTooLarge for a turn that cannot be sent."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Arrival:
-    """All that the write needs and that is worked out before it: no tokenizer runs while the store is held."""
+    """All that the write needs and that is worked out before it. `check` refuses what the model cannot take (W5)."""
 
     request: TurnRequest
     shelf: Shelf
+    check: Check
     now: datetime
     conversation_id: ConversationId
     turn_id: TurnId
     message_id: MessageId
     tokens: int
-    system_tokens: int
     terms: Sequence[str] = field(repr=False)
     adopted: tuple[Adopted, ...] | None = None
 
@@ -68,44 +71,43 @@ class _HistoryIsNew(Exception):
     """The client's history belongs to no conversation of ours: it must be worked out, then stored as a new one."""
 
 
-async def open_turn(kit: Kit, owner_id: OwnerId, request: TurnRequest, shelf: Shelf) -> OpenedTurn:
+async def open_turn(kit: Kit, owner_id: OwnerId, request: TurnRequest, shelf: Shelf, check: Check) -> OpenedTurn:
     """Store the user's message, or find the turn that it opened before; after this it is acknowledged (T6).
 
-    Raises PromptTooLarge (W5), NotFound, UnknownModel, InputError; then nothing is stored.
+    Raises NotFound, UnknownModel, InputError and what `check` raises; then nothing is stored.
     """
-    arrival = _arrive(kit, request, shelf)
+    arrival = _arrive(kit, request, shelf, check)
     try:
-        return await kit.store.write(owner_id, lambda unit: _open(unit, kit, arrival), label="turn.opened")
+        return await kit.store.write(owner_id, lambda unit: _open(unit, arrival), label="turn.opened")
     except _HistoryIsNew:
         history = request.address.history if isinstance(request.address, FromClient) else ()
         arrival = replace(arrival, adopted=prepare_history(kit, history))
-        return await kit.store.write(owner_id, lambda unit: _open(unit, kit, arrival), label="turn.opened")
+        return await kit.store.write(owner_id, lambda unit: _open(unit, arrival), label="turn.opened")
 
 
-def _arrive(kit: Kit, request: TurnRequest, shelf: Shelf) -> _Arrival:
+def _arrive(kit: Kit, request: TurnRequest, shelf: Shelf, check: Check) -> _Arrival:
     text = clean("text", request.text, limit=kit.limits.message_characters)
     if request.time_zone:
         known_zone(request.time_zone)
     return _Arrival(
         request=request,
         shelf=shelf,
+        check=check,
         now=kit.clock.now(),
         conversation_id=ConversationId(kit.ids.new("cnv")),
         turn_id=TurnId(kit.ids.new("trn")),
         message_id=MessageId(kit.ids.new("msg")),
         tokens=kit.tokenizer.count(text),
-        system_tokens=sum(kit.tokenizer.count(str(m.get("content", ""))) for m in request.system),
         terms=terms(text),
     )
 
 
-def _open(unit: Unit, kit: Kit, arrival: _Arrival) -> OpenedTurn:
+def _open(unit: Unit, arrival: _Arrival) -> OpenedTurn:
     conversation, again = _find(unit, arrival)
     bot = None if conversation.bot_id is None else unit.bots.get(conversation.bot_id)
     model = choose(arrival.shelf, asked=arrival.request.model, conversation=conversation, bot=bot)
-    _check_size(unit, kit, arrival, bot, model)
     found = _append(unit, conversation, arrival) if again is None else _resume(unit, conversation, again)
-    return OpenedTurn(
+    opened = OpenedTurn(
         conversation=found.conversation,
         bot=bot,
         persona=_persona(unit, conversation),
@@ -114,6 +116,9 @@ def _open(unit: Unit, kit: Kit, arrival: _Arrival) -> OpenedTurn:
         message=found.message,
         stored=found.stored,
     )
+    if not opened.stored:
+        arrival.check(unit, opened)
+    return opened
 
 
 def _persona(unit: Unit, conversation: Conversation) -> Persona | None:
@@ -159,10 +164,13 @@ def _find_for_client(unit: Unit, address: FromClient, arrival: _Arrival) -> tupl
         return _put_for_client(unit, address, arrival), None
     again = _opened_before(unit, address, arrival, opened)
     if again is not None:
-        return unit.conversations.lock(again.conversation_id), again
+        # Read again once it is held: another process may have taken the turn in between.
+        return unit.conversations.lock(again.conversation_id), unit.turns.get(again.turn_id)
     same = unit.conversations.by_history(address.client, before) if before else []
     if len(same) == 1:
-        return unit.conversations.lock(same[0].conversation_id), None
+        conversation = unit.conversations.lock(same[0].conversation_id)
+        if conversation.history_hash == before:
+            return conversation, None
     return _put_for_client(unit, address, arrival), None
 
 
@@ -197,18 +205,6 @@ def _put_for_client(unit: Unit, address: FromClient, arrival: _Arrival) -> Conve
     )
     put_conversation(unit, made)
     return adopt(unit, made, arrival.adopted or (), arrival.now)
-
-
-def _check_size(unit: Unit, kit: Kit, arrival: _Arrival, bot: Bot | None, model: ModelInfo | None) -> None:
-    """W5: what is always sent must fit, or nothing is stored."""
-    context = context_of(model, kit.limits)
-    room = context - reply_room(arrival.request.fields, context=context, limits=kit.limits)
-    tokens = arrival.tokens + arrival.system_tokens + (0 if bot is None else kit.tokenizer.count(bot.system_prompt))
-    if model is None or tokens * 2 < room:
-        return
-    needed = unit.calibrations.get(model.name).corrected(tokens)
-    if needed > room:
-        raise PromptTooLarge(needed=needed, available=room, context=context)
 
 
 def _resume(unit: Unit, conversation: Conversation, turn: Turn) -> _Taken:

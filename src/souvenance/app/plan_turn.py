@@ -9,7 +9,7 @@ from souvenance.app.gather_turn import Gathered, Sizes, gather
 from souvenance.app.kit import Kit
 from souvenance.app.lay_out import Draft, Layout, fixed_tokens, lay_out
 from souvenance.app.open_turn import OpenedTurn
-from souvenance.app.show_memories import Shown, show_memories
+from souvenance.app.show_memories import Shown, only_kept, show_memories
 from souvenance.app.turn import TurnRequest
 from souvenance.domain.budget import MESSAGE_OVERHEAD, reply_room
 from souvenance.domain.fit import Fitted, Item, Layer, fit
@@ -34,16 +34,20 @@ async def plan_turn(
 ) -> Plan:
     """Read what is needed and decide what is sent; PromptTooLarge when not even the newest message fits."""
     chosen = policy_of(opened, offer_tools=offer_tools)
-    context = context_of(opened.model, kit.limits)
-    room = context - reply_room(request.fields, context=context, limits=kit.limits)
-    fixed = fixed_tokens(kit, request, opened, chosen)
-    sizes = Sizes(context=context, room=room, fixed=fixed)
-    gathered = await kit.store.read(
-        owner_id, lambda unit: gather(unit, kit, opened, chosen, sizes), label="turn.gathered"
-    )
-    shown = show_memories(kit, opened, chosen, gathered)
+    sizes = sizes_of(kit, request, opened, chosen)
+
+    async def read(*, new_epoch: bool) -> tuple[Gathered, Shown]:
+        gathered = await kit.store.read(
+            owner_id, lambda unit: gather(unit, kit, opened, chosen, sizes, new_epoch=new_epoch), label="turn.gathered"
+        )
+        return gathered, show_memories(kit, opened, chosen, gathered)
+
+    gathered, shown = await read(new_epoch=False)
+    if sum(kit.tokenizer.count(text) for _, text in shown.since) > kit.limits.since_then_tokens:
+        gathered, shown = await read(new_epoch=True)
     fitted = _fit(kit, opened, gathered, shown, sizes)
     kept = frozenset(item.item for item in fitted.kept)
+    shown = only_kept(shown, kept)
     draft = Draft(opened=opened, policy=chosen, messages=gathered.messages, shown=shown, kept=kept)
     return Plan(
         opened=opened,
@@ -53,6 +57,12 @@ async def plan_turn(
         fitted=fitted,
         layout=lay_out(kit, request, draft),
     )
+
+
+def sizes_of(kit: Kit, request: TurnRequest, opened: OpenedTurn, chosen: Policy) -> Sizes:
+    context = context_of(opened.model, kit.limits)
+    room = context - reply_room(request.fields, context=context, limits=kit.limits)
+    return Sizes(context=context, room=room, fixed=fixed_tokens(kit, request, opened, chosen))
 
 
 def policy_of(opened: OpenedTurn, *, offer_tools: bool) -> Policy:
@@ -68,9 +78,10 @@ def _fit(kit: Kit, opened: OpenedTurn, gathered: Gathered, shown: Shown, sizes: 
             layer=Layer.PINNED if line.pinned else Layer.UNPINNED,
             item=line.memory_id,
             tokens=corrected(count(line.text) + 1),
-            age=age,
+            # The block has the pinned ones first stored first, the others newest first.
+            age=-place if line.pinned else place,
         )
-        for age, line in enumerate(shown.lines)
+        for place, line in enumerate(shown.lines)
     ]
     items += [
         Item(

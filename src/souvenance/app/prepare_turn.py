@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from souvenance.app.chat_turn import note_of
+from souvenance.app.check_size import check_size
 from souvenance.app.choose_model import models_at_hand
 from souvenance.app.kit import Kit
 from souvenance.app.memory_calls import store_pair
 from souvenance.app.open_turn import open_turn
 from souvenance.app.plan_turn import Plan, plan_turn
 from souvenance.app.reply import Reply, Round
-from souvenance.app.settle_turn import settle_turn
+from souvenance.app.settle_turn import Settled, settle_turn
 from souvenance.app.turn import Done, Noted, TurnRequest
 from souvenance.domain.conversation import Conversation, Message, Turn
 from souvenance.domain.ids import OwnerId
@@ -50,7 +51,9 @@ class Recorded:
 async def prepare(kit: Kit, owner_id: OwnerId, request: TurnRequest) -> Prepared:
     """Store the user's message and build the prompt. Raises what `open_turn` and `plan_turn` raise."""
     shelf = await models_at_hand(kit)
-    opened = await open_turn(kit, owner_id, request, shelf)
+    opened = await open_turn(
+        kit, owner_id, request, shelf, lambda unit, opened: check_size(unit, kit, request, opened, offer_tools=False)
+    )
     plan = await plan_turn(kit, owner_id, request, opened, offer_tools=False)
     asked = assemble(plan.layout.head, plan.layout.pieces)
     return Prepared(
@@ -80,10 +83,8 @@ async def record(
     Tokens are the model's own counts, if it reported them.
     """
     plan = prepared.plan
-    text, calls = split_calls(reply) if plan.policy.text_calls else (reply, ())
+    text, calls = split_calls(reply, kit.limits) if plan.policy.text_calls else (reply, ())
     wishes = [(store_pair(kit, plan, call.key, call.value), Actor.TEXT_CALL) for call in calls]
-    if calls and not text.strip():
-        text = f"{len({call.key for call in calls})} saved"
     usage = None if tokens_in is None else Usage(tokens_in=tokens_in, tokens_out=tokens_out or 0)
     told = Round(asked=prepared.asked, estimated_in=sum(plan.layout.layers.values()), text=[reply], usage=usage)
     spoken = Reply(shown=[text], wishes=[*wishes], rounds=[told], given=dict(plan.shown.given), finish="stop")
@@ -94,9 +95,14 @@ async def record(
         finish="cut_off" if cut_off else "stop",
         model=prepared.model,
         tokens_in=tokens_in or prepared.tokens,
-        tokens_out=tokens_out or 0,
+        tokens_out=_tokens_out(plan, settled) if tokens_out is None else tokens_out,
         estimated=tokens_in is None,
         saved=settled.saved,
     )
     notes = tuple(note for outcome in settled.outcomes if (note := note_of(outcome)) is not None)
-    return Recorded(done=done, text=text, notes=notes)
+    return Recorded(done=done, text=text if settled.message is None else settled.message.text, notes=notes)
+
+
+def _tokens_out(plan: Plan, settled: Settled) -> int:
+    """The estimate for a reply whose model reported nothing (C5)."""
+    return 0 if settled.message is None else plan.gathered.calibration.corrected(settled.message.tokens)

@@ -46,6 +46,12 @@ class Reply:
     def is_worth_keeping(self) -> bool:
         return bool(self.text.strip() or self.wishes)
 
+    @property
+    def is_calls_only(self) -> bool:
+        """Whether it is text calls and nothing else: what a person sees of it is how many were stored (V2)."""
+        called = any(actor is Actor.TEXT_CALL for _, actor in self.wishes)
+        return called and not self.text.strip() and not self.their_calls
+
 
 @dataclass(slots=True, kw_only=True)
 class Call:

@@ -25,6 +25,8 @@ from souvenance.errors import TurnSuperseded
 from souvenance.ports.memories import Kind
 from souvenance.ports.store import Unit
 
+_SAVED = "{} saved"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
@@ -63,7 +65,7 @@ async def settle_turn(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply, *, 
         state=MessageState.CUT_OFF if cut_off else MessageState.WHOLE,
         message_id=message_id,
         prompts=tuple(_sent(kit, plan, told, number, now) for number, told in enumerate(reply.rounds)),
-        tokens=kit.tokenizer.count(reply.text),
+        tokens=kit.tokenizer.count(_SAVED.format(1) if reply.is_calls_only else reply.text),
         now=now,
         terms=terms(reply.text),
     )
@@ -80,7 +82,7 @@ def _settle(unit: Unit, result: _Result) -> Settled:
     outcomes = tuple(carry_out(unit, wish, _cause(actor, result)) for wish, actor in reply.wishes)
     message = None
     if reply.is_worth_keeping:
-        message = _put_reply(unit, turn, earlier, result, noted=sum(isinstance(o, Changed) for o in outcomes))
+        message = _put_reply(unit, turn, earlier, result, outcomes)
     _keep_prompts(unit, result, message)
     turn = _close(turn, reply, message)
     unit.turns.save(turn)
@@ -104,7 +106,9 @@ def _cause(actor: Actor, result: _Result) -> Cause:
     return Cause(actor=actor, at=result.now, messages=(result.message_id,))
 
 
-def _put_reply(unit: Unit, turn: Turn, earlier: Sequence[Message], result: _Result, *, noted: int) -> Message:
+def _put_reply(
+    unit: Unit, turn: Turn, earlier: Sequence[Message], result: _Result, outcomes: Sequence[Outcome]
+) -> Message:
     left = [m for m in earlier if m.state is MessageState.CUT_OFF and m.role is Role.BOT]
     part = left[-1].part if left else max((m.part for m in earlier), default=0) + 1
     opened = result.plan.opened
@@ -119,9 +123,9 @@ def _put_reply(unit: Unit, turn: Turn, earlier: Sequence[Message], result: _Resu
         bot_id=None if opened.bot is None else opened.bot.bot_id,
         origin_id=result.message_id,
         state=result.state,
-        text=result.reply.text,
+        text=_text(result, outcomes),
         tokens=result.tokens,
-        noted=noted,
+        noted=sum(isinstance(outcome, Changed) for outcome in outcomes),
         model="" if opened.model is None else opened.model.name,
         time_zone=opened.conversation.time_zone,
         created_at=result.now,
@@ -129,6 +133,13 @@ def _put_reply(unit: Unit, turn: Turn, earlier: Sequence[Message], result: _Resu
     unit.messages.put(message)
     unit.index.put(Kind.MESSAGE, message.message_id, result.terms)
     return message
+
+
+def _text(result: _Result, outcomes: Sequence[Outcome]) -> str:
+    """What a person sees of the reply: of one that was text calls only, how many of them were stored (V2)."""
+    if not result.reply.is_calls_only or result.state is MessageState.CUT_OFF:
+        return result.reply.text
+    return _SAVED.format(len({o.memory.memory_id for o in outcomes if isinstance(o, Changed)}))
 
 
 def _close(turn: Turn, reply: Reply, message: Message | None) -> Turn:

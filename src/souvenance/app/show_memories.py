@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 from souvenance.app.gather_turn import Gathered, is_notebook
 from souvenance.app.kit import Kit
@@ -63,6 +63,15 @@ def show_memories(kit: Kit, opened: OpenedTurn, chosen: Policy, gathered: Gather
         given=given,
         last_number=last,
     )
+
+
+def only_kept(shown: Shown, kept: Collection[str]) -> Shown:
+    """What is left once something gave way (W7): what does not stand in the prompt cannot be named by its number."""
+    gone = {line.memory_id for line in shown.lines if line.memory_id not in kept}
+    gone |= {memory_id for memory_id, _ in shown.since if f"since {memory_id}" not in kept}
+    gone -= {memory_id for memory_id, _ in shown.since if f"since {memory_id}" in kept}
+    named = {number: memory_id for number, memory_id in shown.by_number.items() if memory_id not in gone}
+    return replace(shown, by_number=named)
 
 
 def _number(chosen: Policy, gathered: Gathered) -> tuple[dict[MemoryId, int], dict[MemoryId, int], int]:

@@ -10,7 +10,6 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any
 
-from souvenance.app.change_memories import Store
 from souvenance.app.kit import Kit
 from souvenance.app.memory_calls import run_call, store_pair
 from souvenance.app.plan_turn import Plan
@@ -32,11 +31,12 @@ async def speak(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply) -> AsyncG
     """
     pieces = plan.layout.pieces
     for number in range(kit.limits.tool_rounds + 1):
-        asked = assemble(_head(plan, last=number == kit.limits.tool_rounds), pieces)
+        head = _head(plan, last=number == kit.limits.tool_rounds)
+        asked = assemble(head, pieces)
         told = Round(asked=asked, estimated_in=_estimate(kit, plan, pieces))
         reply.rounds.append(told)
         listener = _Listener(kit, plan, reply, told)
-        async with aclosing(kit.models.reply(_request(plan, asked))) as chunks:
+        async with aclosing(kit.models.reply(_request(head, asked))) as chunks:
             async for chunk in chunks:
                 for event in listener.hear(chunk):
                     yield event
@@ -50,6 +50,7 @@ async def speak(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply) -> AsyncG
                 yield result.note
         if reply.their_calls:
             return
+        reply.finish = "stop"
         pieces = (*pieces, *_tool_traffic(listener.ours, [r.answer for r in results], told))
 
 
@@ -59,13 +60,13 @@ class _Listener:
     def __init__(self, kit: Kit, plan: Plan, reply: Reply, told: Round) -> None:
         self._kit = kit
         self._plan, self._reply, self._told = plan, reply, told
-        self._parser = TextCallParser() if plan.policy.text_calls else None
+        self._parser = TextCallParser(kit.limits) if plan.policy.text_calls else None
         self._calls: dict[int, Call] = {}
         self._ended = False
 
     @property
     def ours(self) -> list[Call]:
-        return [call for _, call in sorted(self._calls.items()) if call.name in self._plan.layout.our_tools]
+        return [call for _, call in sorted(self._calls.items()) if self._plan.layout.is_ours(call.name)]
 
     def hear(self, chunk: ModelChunk) -> list[Delta | Noted]:
         self._told.text.append(chunk.text)
@@ -81,7 +82,6 @@ class _Listener:
             self._ended = True
             self._reply.their_calls = len(self._calls) > len(self.ours)
             self._reply.finish = chunk.finish
-            text += self._saved_line(text)
         if text:
             self._reply.shown.append(text)
         passed = _without(chunk, self._our_indexes()) if hidden else chunk
@@ -94,7 +94,7 @@ class _Listener:
         return [] if self._ended else self.hear(ModelChunk(finish="stop"))
 
     def _our_indexes(self) -> frozenset[int]:
-        return frozenset(i for i, call in self._calls.items() if call.name in self._plan.layout.our_tools)
+        return frozenset(i for i, call in self._calls.items() if self._plan.layout.is_ours(call.name))
 
     def _read(self, chunk: ModelChunk) -> tuple[str, list[Noted]]:
         """The text that may be shown now; complete calls in it become wishes."""
@@ -116,13 +116,6 @@ class _Listener:
                 notes.append(Noted(kind="malformed_call", text=f"Not stored: {event.reason}"))
         return "".join(shown), notes
 
-    def _saved_line(self, text: str) -> str:
-        """What a person sees of a reply that was calls only (V2)."""
-        keys = {w.content.key for w, who in self._reply.wishes if who is Actor.TEXT_CALL and isinstance(w, Store)}
-        if not keys or self._calls or self._reply.text.strip() or text.strip():
-            return ""
-        return f"{len(keys)} saved"
-
 
 def _head(plan: Plan, *, last: bool) -> JsonObject:
     """The request's fields; in the last round without our tools, so that the model must speak."""
@@ -134,8 +127,7 @@ def _head(plan: Plan, *, last: bool) -> JsonObject:
     return head
 
 
-def _request(plan: Plan, asked: Assembled) -> ChatRequest:
-    head = plan.layout.head
+def _request(head: JsonObject, asked: Assembled) -> ChatRequest:
     other = {name: value for name, value in head.items() if name not in {"model", "tools", "stream"}}
     return ChatRequest(
         model=str(head["model"]),
