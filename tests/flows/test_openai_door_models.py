@@ -28,6 +28,12 @@ async def test_an_unknown_bot_behind_a_known_model_is_made_a_companion_with_text
     assert len(await bots(both)) == 1
 
 
+async def test_no_bot_is_made_for_a_message_that_is_refused(server: Served) -> None:
+    with pytest.raises(openai.BadRequestError):
+        await ask(server, "scripted@Mira", "  ")
+    assert await bots(server) == []
+
+
 async def test_a_bare_upstream_model_is_an_assistant_and_makes_no_bot(server: Served) -> None:
     assert await ask(server, "scripted") == "You said: Hello"
     assert await bots(server) == []

@@ -8,6 +8,7 @@ import uuid
 from fastapi import APIRouter, Request, Response
 
 from souvenance.app.turn import FromClient, TurnEvent, TurnRequest
+from souvenance.domain.text import clean
 from souvenance.errors import BadValue, UnknownModel
 from souvenance.server.caller import Here
 from souvenance.server.openai_models import conversation_for, listed, resolve
@@ -53,6 +54,7 @@ async def chat_completions(request: Request, here: Here) -> Response:
     pace: Pace = request.app.state.pace
     if is_utility(request.headers.get(TASK, ""), body):
         return PlainAnswer(here, target, body, voice, reply_id=reply_id, pace=pace)
+    clean("text", body.text, limit=here.kit.limits.message_characters)
     address = FromClient(
         client=client_of(request.headers.get("Authorization", "")),
         ref=ref,

@@ -29,7 +29,8 @@ async def limits(here: Here) -> LimitsJson:
 @router.get("/models")
 async def models(here: Here) -> ModelsJson:
     shelf = await models_at_hand(here.kit)
-    return ModelsJson(items=[ModelJson.of(info) for info in shelf.models.values()], default=shelf.default)
+    listed = await here.kit.models.models()
+    return ModelsJson(items=[ModelJson.of(info) for info in listed], default=shelf.default)
 
 
 @router.get("/doctor")
