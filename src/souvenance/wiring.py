@@ -260,13 +260,15 @@ async def _open_store(settings: Settings, probe: Probe | None) -> Store:
 
         return await PostgresStore.open(settings.database_url, probe=probe)
     except ModuleNotFoundError as error:
-        raise missing_extra("database_url", "PostgreSQL", "postgres") from error
+        raise missing_extra(error, "database_url", "PostgreSQL", "postgres") from error
 
 
-def missing_extra(setting: str, what: str, extra: str) -> SettingError:
-    """What to tell when something needs a library that the core does not bring."""
+def missing_extra(error: ModuleNotFoundError, setting: str, what: str, extra: str) -> Exception:
+    """What to tell when `what` needs a library that the core does not bring; one of our own modules is a bug."""
+    if (error.name or "").partition(".")[0] == "souvenance":
+        return error
     mend = f"Install it: pip install 'souvenance[{extra}]'."
-    return SettingError(setting, problem=f"{what} needs libraries that are not installed", mend=mend)
+    return SettingError(setting, problem=f"{what} needs {error.name}, which is not installed", mend=mend)
 
 
 async def _make_account(kit: Kit) -> None:

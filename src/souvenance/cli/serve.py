@@ -47,7 +47,7 @@ async def _serve(settings: Settings) -> None:
         from souvenance.server.guard import Access
         from souvenance.server.serve import serve as answer
     except ModuleNotFoundError as error:
-        raise missing_extra("serve", "The server", "server") from error
+        raise missing_extra(error, "serve", "the server", "server") from error
     access = Access(hosts=frozenset(settings.allowed_hosts), origins=frozenset(settings.allowed_origins))
     warming: set[asyncio.Task[None]] = set()
     async with await open_house(settings) as house:
