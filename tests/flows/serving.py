@@ -12,6 +12,7 @@ from typing import Any
 import httpx2
 from openai import AsyncOpenAI
 
+from souvenance.ports.chat_model import ChatModel
 from souvenance.ports.clock import Clock
 from souvenance.server.guard import Access
 from souvenance.server.pace import Pace
@@ -60,10 +61,11 @@ async def served(
     clock: Clock | None = None,
     access: Access | None = None,
     pace: Pace | None = None,
+    models: ChatModel | None = None,
     **options: Any,
 ) -> AsyncIterator[Served]:
     """The server on a free port until the block ends; then it stops as it does on a signal."""
-    house = await open_house(settings, clock=clock)
+    house = await open_house(settings, clock=clock, models=models)
     told: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     stop = asyncio.Event()
     serving = asyncio.create_task(

@@ -65,7 +65,7 @@ async def chat_completions(request: Request, here: Here) -> Response:
     digest = hashlib.sha256(data).hexdigest()
     asked = AskedTurn(
         caller=here,
-        request=_turn(body, address, digest, model=target.model if address.conversation.bot_id else None, key=key),
+        request=_turn(body, address, digest, model=target.model, key=key),
         equals=request.app.state.equals,
         name=f"{address.client} {digest}",
     )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from souvenance.app.bots import bot_for, find_bot
 from souvenance.app.browse import list_bots
 from souvenance.app.conversations import NewConversation
 from souvenance.domain.bot import Bot, Preset
-from souvenance.errors import ModelError, NotFound, UnknownModel
+from souvenance.errors import ModelError, NotFound, StoreUnavailable, UnknownModel
 from souvenance.server.caller import Caller
 
 log = logging.getLogger(__name__)
@@ -30,8 +31,18 @@ class Target:
 async def resolve(here: Caller, name: str) -> Target:
     """A bot's name wins over an upstream's, and a whole name over one that is split at its last @ (a bot's has none).
 
-    Raises UnknownModel, ModelError.
+    While memory is unavailable only upstreams are known; a name that is none may be a bot's, and has the default model
+    answer. Raises UnknownModel, ModelError.
     """
+    try:
+        return await _resolved(here, name)
+    except StoreUnavailable as error:
+        log.warning("memory_unavailable", extra={"code": error.code})
+        known = {info.name for info in await here.kit.models.models()}
+        return Target(model=next((each for each in (name, name.rpartition("@")[0]) if each in known), None))
+
+
+async def _resolved(here: Caller, name: str) -> Target:
     bot = await _bot(here, name)
     if bot is not None:
         return Target(bot=bot)
@@ -48,7 +59,8 @@ async def conversation_for(here: Caller, target: Target) -> NewConversation:
     """What a conversation with the target starts with; an unknown bot is made, a companion with text calls on."""
     bot = target.bot
     if bot is None and target.new_bot:
-        bot = await bot_for(here.kit, here.owner_id, target.new_bot, preset=Preset.COMPANION, text_calls=True)
+        with suppress(StoreUnavailable):
+            bot = await bot_for(here.kit, here.owner_id, target.new_bot, preset=Preset.COMPANION, text_calls=True)
     if bot is None:
         return NewConversation(bot_id=None, model=target.model, time_zone=here.time_zone)
     return NewConversation(bot_id=bot.bot_id, time_zone=here.time_zone)

@@ -15,6 +15,7 @@ from souvenance.domain.json_object import JsonObject
 from souvenance.errors import SouvenanceError
 from souvenance.ports.chat_model import ModelChunk, ToolCallDelta
 from souvenance.server.event_line import data_event
+from souvenance.server.openai_request import NOT_REMEMBERED
 from souvenance.server.problems import openai_stream_error
 
 CONVERSATION = "X-Souvenance-Conversation"
@@ -94,6 +95,8 @@ class OpenAIVoice:
         return data_event({**kept, **self._frame, "model": self._model, "choices": choices})
 
     def _ended(self, done: Done) -> Iterator[bytes]:
+        if _is_forgotten(done):
+            yield from self._delta(NOT_REMEMBERED, None)
         wire = self._finish or _own("")
         choice = first_choice(wire) or {}
         finish = choice.get("finish_reason") or _FINISHES.get(done.finish, done.finish)
@@ -115,7 +118,8 @@ def whole(events: Sequence[TurnEvent], *, reply_id: str, created: int, model: st
     wire: JsonObject = wires[-1] if wires else {}
     choice = first_choice(wire) or {"index": 0, "logprobs": None}
     finish = choice.get("finish_reason") or _FINISHES.get(done.finish, done.finish)
-    message = _message(_object(choice.get("message")), chunks, visible(events))
+    text = visible(events) + (NOT_REMEMBERED if _is_forgotten(done) else "")
+    message = _message(_object(choice.get("message")), chunks, text)
     usage = wire["usage"] if _says_it_all(wire, done) else usage_of(done)
     return {
         **wire,
@@ -133,6 +137,11 @@ def visible(events: Sequence[TurnEvent]) -> str:
     return "".join(event.text for event in events if isinstance(event, Delta))
 
 
+def _is_forgotten(done: Done) -> bool:
+    """Whether a person must be told that memory had no part in this reply (T6); a client's tool call stays as it is."""
+    return done.memory_unavailable and done.finish != "tool_calls"
+
+
 def usage_of(done: Done) -> dict[str, int]:
     total = done.tokens_in + done.tokens_out
     return {"prompt_tokens": done.tokens_in, "completion_tokens": done.tokens_out, "total_tokens": total}
@@ -142,7 +151,8 @@ def _says_it_all(wire: JsonObject, done: Done) -> bool:
     """Whether the upstream's usage is that of the whole turn; not so when memory tools took requests of their own."""
     usage = _object(wire.get("usage"))
     reported = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
-    return bool(usage) and (done.memory_unavailable or reported == (done.tokens_in, done.tokens_out))
+    counted = (done.tokens_in, done.tokens_out)
+    return bool(usage) and counted in (reported, (0, 0))
 
 
 def first_choice(wire: JsonObject) -> JsonObject | None:

@@ -23,6 +23,9 @@ from souvenance.domain.conversation import Role
 from souvenance.domain.json_object import JsonObject
 from souvenance.errors import BadValue, InputError, UnusableText
 
+NOT_REMEMBERED = "\n\n[Souvenance: memory was unavailable, so this was answered without it and is not remembered.]"
+"""What ends a reply that memory had no part in (T6); it is no part of the conversation when a client sends it again."""
+
 _SYSTEM = frozenset({"system", "developer"})
 _ROLES = _SYSTEM | {"user", "assistant", "tool", "function"}
 _OURS = frozenset({"model", "messages", "tools", "stream"})
@@ -157,7 +160,7 @@ def _history(messages: Sequence[JsonObject]) -> Iterator[tuple[Role, str]]:
         role = roles.get(message["role"])
         text = text_of(message) or (_types_of(message) if role is Role.USER else "")
         if role is not None and text:
-            yield role, text
+            yield role, text.removesuffix(NOT_REMEMBERED)
 
 
 def _objects(where: str, value: object) -> tuple[JsonObject, ...]:

@@ -75,7 +75,7 @@ class PlainAnswer(Response):
             async for chunk in chunks:
                 finish = chunk.finish or finish
                 yield Delta(text=chunk.text, chunk=chunk)
-        yield Done(turn=None, message=None, finish=finish, model=model, memory_unavailable=True)
+        yield Done(turn=None, message=None, finish=finish, model=model)
 
     async def _model(self) -> str:
         bot = self._target.bot

@@ -7,7 +7,7 @@ import pytest
 
 from souvenance.domain.conversation import Role
 from souvenance.errors import BadValue, InputError, UnusableText
-from souvenance.server.openai_request import ChatBody, is_utility, parse_chat
+from souvenance.server.openai_request import NOT_REMEMBERED, ChatBody, is_utility, parse_chat
 
 
 def parse(**fields: Any) -> ChatBody:
@@ -63,6 +63,11 @@ def test_unknown_fields_go_on_untouched() -> None:
 
 def test_a_request_without_stream_does_not_stream() -> None:
     assert parse(messages=[user("hi")]).stream is False
+
+
+def test_the_notice_that_memory_was_unavailable_is_no_part_of_what_was_said() -> None:
+    again = {"role": "assistant", "content": "Hi" + NOT_REMEMBERED}
+    assert parse(messages=[user("a"), again, user("b")]).history == ((Role.USER, "a"), (Role.BOT, "Hi"))
 
 
 @pytest.mark.parametrize(
