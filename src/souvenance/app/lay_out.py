@@ -18,7 +18,7 @@ from souvenance.domain.conversation import Message, Role
 from souvenance.domain.json_object import JsonObject
 from souvenance.domain.memory_lines import block_runs
 from souvenance.domain.policy import Policy
-from souvenance.domain.prompt import AsSent, Piece, Run, Said
+from souvenance.domain.prompt import AsSent, Piece, Run, Said, wire_of
 from souvenance.prompts import memory_notes, memory_tools, notebook_tools
 
 
@@ -203,9 +203,10 @@ def _layers(kit: Kit, pieces: Sequence[Piece], ours: Sequence[JsonObject], reque
 
 def _texts(piece: Piece) -> list[tuple[str, str]]:
     """The texts of a piece with the layer each belongs to: a memory's words in the system prompt are memory's."""
-    if isinstance(piece, AsSent):
-        content = piece.wire.get("content")
-        text = content if isinstance(content, str) else json.dumps(dict(piece.wire), ensure_ascii=False)
+    if not isinstance(piece, Said):
+        wire = wire_of(piece)
+        content = wire.get("content")
+        text = content if isinstance(content, str) else json.dumps(dict(wire), ensure_ascii=False)
         return [(piece.layer, text)]
     before = piece.before if isinstance(piece.before, str) else json.dumps(list(piece.before), ensure_ascii=False)
     texts = [(piece.layer, before)] if before else []

@@ -11,12 +11,15 @@ from souvenance.app.change_memories import Remove, Replace, Store
 from souvenance.app.gather_turn import is_notebook, scopes_read
 from souvenance.app.kit import Kit
 from souvenance.app.plan_turn import Plan
-from souvenance.app.query_memories import Query, query_memories
+from souvenance.app.query_memories import Hits, Query, query_memories
 from souvenance.app.reply import Call, Reply
 from souvenance.app.turn import Noted
+from souvenance.domain.conversation import Message
 from souvenance.domain.ids import MemoryId, OwnerId
 from souvenance.domain.journal import Actor, Content
+from souvenance.domain.json_object import JsonObject
 from souvenance.domain.memory import Evidence, Memory, Origin, Scope, ScopeKind
+from souvenance.domain.prompt import Run
 from souvenance.domain.terms import terms
 from souvenance.domain.text import clean, clean_key
 from souvenance.errors import InputError, StoreError
@@ -27,10 +30,13 @@ from souvenance.prompts.notebook_tools import DropCall, KeepCall, NotebookCall
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What the model is told, and what the person is told beside the reply."""
+    """What the model is told, and what the person is told beside the reply; `memory_id` is the memory that the call is
+    about, so that its words in the call can be blanked with it (M14).
+    """
 
-    answer: str
+    answer: tuple[Run, ...]
     note: Noted | None = None
+    memory_id: MemoryId | None = None
 
 
 async def run_call(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply, call: Call) -> Result:
@@ -77,8 +83,9 @@ def _scope(plan: Plan, kind: ScopeKind) -> Scope:
 def _in_notebook(kit: Kit, plan: Plan, reply: Reply, call: NotebookCall) -> Result:
     match call:
         case KeepCall(key=key, value=value):
-            reply.wishes.append((store_pair(kit, plan, key, value), Actor.MODEL))
-            return _accepted("Stored.")
+            wish = store_pair(kit, plan, key, value)
+            reply.wishes.append((wish, Actor.MODEL))
+            return _accepted("Stored.", wish.memory_id)
         case DropCall(key=key):
             found = next((entry for entry in plan.shown.entries if entry.key == key), None)
             return _forget(reply, found, f"There is no key {key!r} in this memory.")
@@ -99,7 +106,7 @@ async def _in_memories(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply, ca
             if memory_id is None:
                 return _unknown(number)
             reply.wishes.append((Remove(memory_id=memory_id), Actor.MODEL))
-            return _accepted("Forgotten.")
+            return _accepted("Forgotten.", memory_id)
         case QueryCall(text=text):
             return await _query(kit, owner_id, plan, reply, text)
         case BadCall(reason=reason):
@@ -120,7 +127,7 @@ def _remember(kit: Kit, plan: Plan, reply: Reply, call: RememberCall) -> Result:
         terms=tuple(terms(f"{subject} {text}")),
     )
     reply.wishes.append((wish, Actor.MODEL))
-    return _accepted("Stored.")
+    return _accepted("Stored.", wish.memory_id)
 
 
 def _update(kit: Kit, plan: Plan, reply: Reply, number: int, text: str) -> Result:
@@ -130,7 +137,7 @@ def _update(kit: Kit, plan: Plan, reply: Reply, number: int, text: str) -> Resul
     text = clean("text", text, limit=kit.limits.memory_characters)
     wish = Replace(memory_id=memory_id, content=_content(kit, plan, text), terms=tuple(terms(text)))
     reply.wishes.append((wish, Actor.MODEL))
-    return _accepted("Updated.")
+    return _accepted("Updated.", memory_id)
 
 
 def _forget(reply: Reply, memory: Memory | None, otherwise: str) -> Result:
@@ -139,7 +146,7 @@ def _forget(reply: Reply, memory: Memory | None, otherwise: str) -> Result:
     if memory.pinned:
         return _refused("That one is pinned: only the user can change it.")
     reply.wishes.append((Remove(memory_id=memory.memory_id), Actor.MODEL))
-    return _accepted("Forgotten.")
+    return _accepted("Forgotten.", memory.memory_id)
 
 
 async def _query(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply, text: str) -> Result:
@@ -152,12 +159,33 @@ async def _query(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply, text: st
     )
     hits = await query_memories(kit, owner_id, query)
     await _recall_numbers(kit, owner_id, plan, reply, [hit.memory.memory_id for hit in hits.memories])
-    found = [{"id": _number(reply, hit.memory), "text": _words(hit.memory)} for hit in hits.memories]
-    said = [
-        {"role": hit.message.role.value, "at": hit.message.created_at.date().isoformat(), "text": hit.message.text}
-        for hit in hits.messages
+    # A query's words are mostly those of what it finds first.
+    first = hits.memories[0].memory.memory_id if hits.memories else None
+    return Result(answer=_found(reply, hits), memory_id=first)
+
+
+def _found(reply: Reply, hits: Hits) -> tuple[Run, ...]:
+    """The hits as one JSON object, each in a run of its own."""
+    memories = [
+        Run(text=_json({"id": _number(reply, hit.memory), "text": _words(hit.memory)}), memory_id=hit.memory.memory_id)
+        for hit in hits.memories
     ]
-    return Result(answer=json.dumps({"memories": found, "messages": said}, ensure_ascii=False))
+    messages = [Run(text=_json(_said(hit.message)), message_id=hit.message.message_id) for hit in hits.messages]
+    return (
+        Run(text='{"memories": ['),
+        *_listed(memories),
+        Run(text='], "messages": ['),
+        *_listed(messages),
+        Run(text="]}"),
+    )
+
+
+def _listed(runs: Sequence[Run]) -> list[Run]:
+    return [one for number, run in enumerate(runs) for one in ((Run(text=", "), run) if number else (run,))]
+
+
+def _said(message: Message) -> JsonObject:
+    return {"role": message.role.value, "at": message.created_at.date().isoformat(), "text": message.text}
 
 
 async def _recall_numbers(
@@ -186,14 +214,17 @@ def _words(memory: Memory) -> str:
     return about + (f"{memory.key}: {memory.text}" if memory.key is not None else memory.text)
 
 
-def _accepted(words: str) -> Result:
-    return Result(answer=json.dumps({"ok": True, "note": words}))
+def _accepted(words: str, memory_id: MemoryId) -> Result:
+    return Result(answer=(Run(text=_json({"ok": True, "note": words})),), memory_id=memory_id)
 
 
 def _refused(reason: str) -> Result:
-    return Result(
-        answer=json.dumps({"ok": False, "error": reason}, ensure_ascii=False), note=Noted(kind="refused", text=reason)
-    )
+    answer = Run(text=_json({"ok": False, "error": reason}))
+    return Result(answer=(answer,), note=Noted(kind="refused", text=reason))
+
+
+def _json(value: JsonObject) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _unknown(number: int) -> Result:

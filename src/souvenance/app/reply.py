@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from souvenance.app.change_memories import Wish
 from souvenance.domain.ids import MemoryId
 from souvenance.domain.journal import Actor
-from souvenance.domain.json_object import JsonObject
 from souvenance.domain.prompt import Assembled
 from souvenance.ports.chat_model import Usage
 
@@ -60,15 +58,3 @@ class Call:
     call_id: str = ""
     name: str = ""
     arguments: str = ""
-
-    def wire(self) -> JsonObject:
-        return {
-            "id": self.call_id,
-            "type": "function",
-            "function": {"name": self.name, "arguments": self.arguments},
-        }
-
-
-def result_message(call: Call, result: str) -> Mapping[str, object]:
-    """The tool message that answers a call."""
-    return {"role": "tool", "tool_call_id": call.call_id, "content": result}

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from souvenance.app.change_memories import Cause, Changed, Outcome, carry_out
+from souvenance.app.change_memories import Cause, Changed, Outcome, Store, carry_out
 from souvenance.app.kit import Kit
 from souvenance.app.plan_turn import Plan
 from souvenance.app.reply import Reply, Round
@@ -19,7 +19,7 @@ from souvenance.domain.cost import learn
 from souvenance.domain.history import history_hash
 from souvenance.domain.ids import MessageId, OwnerId, PromptId
 from souvenance.domain.journal import Actor
-from souvenance.domain.sent import SentPrompt
+from souvenance.domain.sent import Part, SentPrompt
 from souvenance.domain.terms import terms
 from souvenance.errors import TurnSuperseded
 from souvenance.ports.memories import Kind
@@ -83,7 +83,7 @@ def _settle(unit: Unit, result: _Result) -> Settled:
     message = None
     if reply.is_worth_keeping:
         message = _put_reply(unit, turn, earlier, result, outcomes)
-    _keep_prompts(unit, result, message)
+    _keep_prompts(unit, result, message, outcomes)
     turn = _close(turn, reply, message)
     unit.turns.save(turn)
     left = sum(m.chosen and m.state is MessageState.CUT_OFF for m in earlier)
@@ -148,7 +148,7 @@ def _close(turn: Turn, reply: Reply, message: Message | None) -> Turn:
     return replace(turn, state=TurnState.WHOLE if answered else TurnState.OPEN)
 
 
-def _keep_prompts(unit: Unit, result: _Result, message: Message | None) -> None:
+def _keep_prompts(unit: Unit, result: _Result, message: Message | None, outcomes: Sequence[Outcome]) -> None:
     plan, reply = result.plan, result.reply
     shown = plan.shown
     if shown.new_epoch and shown.epoch is not None:
@@ -156,13 +156,26 @@ def _keep_prompts(unit: Unit, result: _Result, message: Message | None) -> None:
     if reply.given:
         unit.short_ids.put(plan.opened.conversation.conversation_id, reply.given)
     for prompt in result.prompts:
-        unit.prompts.put(replace(prompt, message_id=None if message is None else message.message_id))
+        parts = _of_what_was_stored(prompt.parts, reply, outcomes)
+        unit.prompts.put(replace(prompt, message_id=None if message is None else message.message_id, parts=parts))
     calibration = learnt = plan.gathered.calibration
     for told in reply.rounds:
         if told.usage is not None:
             learnt = learn(learnt, estimated=told.estimated_in, reported=told.usage.tokens_in)
     if learnt != calibration and plan.opened.model is not None:
         unit.calibrations.save(plan.opened.model.name, learnt)
+
+
+def _of_what_was_stored(parts: Sequence[Part], reply: Reply, outcomes: Sequence[Outcome]) -> tuple[Part, ...]:
+    """The parts of a prompt, those that hold what the model wished to store naming the memory that holds it now."""
+    became = {
+        wish.memory_id: outcome.memory.memory_id
+        for (wish, _), outcome in zip(reply.wishes, outcomes, strict=True)
+        if isinstance(wish, Store) and outcome.memory is not None
+    }
+    return tuple(
+        replace(part, memory_id=became[part.memory_id]) if part.memory_id in became else part for part in parts
+    )
 
 
 def _grown(

@@ -11,14 +11,14 @@ from contextlib import aclosing
 from typing import Any
 
 from souvenance.app.kit import Kit
-from souvenance.app.memory_calls import run_call, store_pair
+from souvenance.app.memory_calls import Result, run_call, store_pair
 from souvenance.app.plan_turn import Plan
-from souvenance.app.reply import Call, Reply, Round, result_message
+from souvenance.app.reply import Call, Reply, Round
 from souvenance.app.turn import Delta, Noted
 from souvenance.domain.ids import OwnerId
 from souvenance.domain.journal import Actor
 from souvenance.domain.json_object import JsonObject
-from souvenance.domain.prompt import Assembled, AsSent, Piece, assemble
+from souvenance.domain.prompt import Assembled, Called, Piece, Said, ToolCall, assemble, wire_of
 from souvenance.domain.text_calls import Call as TextCall
 from souvenance.domain.text_calls import Malformed, Shown, TextCallParser
 from souvenance.ports.chat_model import ChatRequest, ModelChunk
@@ -51,7 +51,7 @@ async def speak(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply) -> AsyncG
         if reply.their_calls:
             return
         reply.finish = "stop"
-        pieces = (*pieces, *_tool_traffic(listener.ours, [r.answer for r in results], told))
+        pieces = (*pieces, *_tool_traffic(listener.ours, results, told))
 
 
 class _Listener:
@@ -141,19 +141,21 @@ def _request(head: JsonObject, asked: Assembled) -> ChatRequest:
 
 def _estimate(kit: Kit, plan: Plan, pieces: Sequence[Piece]) -> int:
     added = pieces[len(plan.layout.pieces) :]
-    told = sum(kit.tokenizer.count(json.dumps(p.wire, ensure_ascii=False)) for p in added if isinstance(p, AsSent))
+    told = sum(kit.tokenizer.count(json.dumps(wire_of(piece), ensure_ascii=False)) for piece in added)
     return sum(plan.layout.layers.values()) + told
 
 
-def _tool_traffic(calls: Sequence[Call], answers: Sequence[str], told: Round) -> list[Piece]:
+def _tool_traffic(calls: Sequence[Call], results: Sequence[Result], told: Round) -> list[Piece]:
     """What the next round must see: the calls as the model made them, and their answers."""
-    said: JsonObject = {
-        "role": "assistant",
-        "content": "".join(told.text) or None,
-        "tool_calls": [call.wire() for call in calls],
-    }
-    answered = [AsSent(layer="tools", wire=result_message(c, a)) for c, a in zip(calls, answers, strict=True)]
-    return [AsSent(layer="tools", wire=said), *answered]
+    made = tuple(
+        ToolCall(call_id=call.call_id, name=call.name, arguments=call.arguments, memory_id=result.memory_id)
+        for call, result in zip(calls, results, strict=True)
+    )
+    answered = [
+        Said(layer="tools", fields={"role": "tool", "tool_call_id": call.call_id}, runs=result.answer)
+        for call, result in zip(calls, results, strict=True)
+    ]
+    return [Called(layer="tools", text="".join(told.text), calls=made), *answered]
 
 
 def _without(chunk: ModelChunk, ours: frozenset[int]) -> ModelChunk | None:
