@@ -8,6 +8,9 @@ from collections.abc import Callable, Sequence
 ENCODING = "o200k_base"
 # One core needs 0.4 s for this many characters at worst; nothing that is sent to a model is longer.
 LONGEST_COUNTED = 1_000_000
+# What a turn sends is nearly all what the one before it sent: lines of memories and messages, hundreds of them.
+KEPT_COUNTS = 4_096
+LONGEST_KEPT = 2_000
 
 
 class O200k:
@@ -21,13 +24,22 @@ class O200k:
     def count(self, text: str) -> int:
         if not text:
             return 0
+        if len(text) <= LONGEST_KEPT:
+            return _known(text)
         counted = text[:LONGEST_COUNTED]
-        tokens = _counter()([counted], ENCODING, 1)[0]
+        tokens = _counted(counted)
         return tokens if len(counted) == len(text) else -(-tokens * len(text) // len(counted))
 
     def load(self) -> None:
         """Make the first count as quick as the others."""
         self.count("a")
+
+
+def _counted(text: str) -> int:
+    return _counter()([text], ENCODING, 1)[0]
+
+
+_known = functools.lru_cache(maxsize=KEPT_COUNTS)(_counted)
 
 
 @functools.cache
