@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import sys
 from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
+from souvenance.cli.event_log import log_events
 from souvenance.cli.findings import State, examine_house
 from souvenance.cli.options import Database, Folder
 from souvenance.settings import Settings, read_settings
 from souvenance.wiring import House, missing_extra, open_house
+
+# Loading the vocabulary holds the interpreter for a second: whoever asks at the very start is answered first.
+WARM_UP_AFTER = 2.0
 
 
 def serve(
@@ -38,7 +41,7 @@ def serve(
             "database_url": database_url,
         }
     )
-    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    log_events(settings.log_level)
     asyncio.run(_serve(settings))
 
 
@@ -54,18 +57,26 @@ async def _serve(settings: Settings) -> None:
 
         def announce(address: str) -> None:
             _tell(address, settings)
-            warming.add(asyncio.create_task(house.warm_up()))
+            warming.add(asyncio.create_task(_warm_up(house)))
 
-        await answer(
-            house,
-            host=settings.host,
-            port=settings.port,
-            allow_public_without_login=settings.allow_public_without_login,
-            access=access,
-            report=lambda: _report(house),
-            announce=announce,
-        )
-        await asyncio.gather(*warming)
+        try:
+            await answer(
+                house,
+                host=settings.host,
+                port=settings.port,
+                allow_public_without_login=settings.allow_public_without_login,
+                access=access,
+                report=lambda: _report(house),
+                announce=announce,
+            )
+        finally:
+            for task in warming:
+                task.cancel()
+
+
+async def _warm_up(house: House) -> None:
+    await asyncio.sleep(WARM_UP_AFTER)
+    await house.warm_up()
 
 
 def _tell(address: str, settings: Settings) -> None:
