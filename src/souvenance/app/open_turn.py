@@ -26,7 +26,9 @@ from souvenance.ports.store import Unit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedTurn:
-    """A turn that this attempt may answer. `stored` are its replies when it is answered already."""
+    """A turn that this attempt may answer. `stored` are its replies when it is answered already; `goes_on` says that
+    the client brings the results of its own tools, so that what was said before them stays.
+    """
 
     conversation: Conversation
     bot: Bot | None
@@ -35,6 +37,7 @@ class OpenedTurn:
     turn: Turn
     message: Message
     stored: tuple[Message, ...] = ()
+    goes_on: bool = False
 
 
 Check = Callable[[Unit, OpenedTurn], None]
@@ -106,7 +109,10 @@ def _open(unit: Unit, arrival: _Arrival) -> OpenedTurn:
     conversation, again = _find(unit, arrival)
     bot = None if conversation.bot_id is None else unit.bots.get(conversation.bot_id)
     model = choose(arrival.shelf, asked=arrival.request.model, conversation=conversation, bot=bot)
-    found = _append(unit, conversation, arrival) if again is None else _resume(unit, conversation, again)
+    goes_on = bool(arrival.request.tail)
+    found = (
+        _append(unit, conversation, arrival) if again is None else _resume(unit, conversation, again, goes_on=goes_on)
+    )
     opened = OpenedTurn(
         conversation=found.conversation,
         bot=bot,
@@ -115,6 +121,7 @@ def _open(unit: Unit, arrival: _Arrival) -> OpenedTurn:
         turn=found.turn,
         message=found.message,
         stored=found.stored,
+        goes_on=goes_on,
     )
     if not opened.stored:
         arrival.check(unit, opened)
@@ -154,14 +161,14 @@ def _new_chat(unit: Unit, new: NewConversation, arrival: _Arrival) -> Conversati
 
 
 def _find_for_client(unit: Unit, address: FromClient, arrival: _Arrival) -> tuple[Conversation, Turn | None]:
-    before = history_hash(visible(address.history), unit.keyed_hash)
-    opened = history_hash([(Role.USER, arrival.request.text)], unit.keyed_hash, after=before)
     if address.ref:
         named = unit.conversations.by_client_ref(address.client, address.ref)
         if named is not None:
             conversation = unit.conversations.lock(named.conversation_id)
             return conversation, _unanswered(unit, conversation, arrival)
         return _put_for_client(unit, address, arrival), None
+    before = history_hash(visible(address.history), unit.keyed_hash)
+    opened = history_hash([(Role.USER, arrival.request.text)], unit.keyed_hash, after=before)
     again = _opened_before(unit, address, arrival, opened)
     if again is not None:
         # Read again once it is held: another process may have taken the turn in between.
@@ -207,7 +214,7 @@ def _put_for_client(unit: Unit, address: FromClient, arrival: _Arrival) -> Conve
     return adopt(unit, made, arrival.adopted or (), arrival.now)
 
 
-def _resume(unit: Unit, conversation: Conversation, turn: Turn) -> _Taken:
+def _resume(unit: Unit, conversation: Conversation, turn: Turn, *, goes_on: bool) -> _Taken:
     """The turn again: with its reply when it has a whole one, else for a new attempt, which fences older ones off."""
     said = unit.messages.of_turn(turn.turn_id)
     replies = tuple(m for m in said if m.role is Role.BOT and m.chosen)
@@ -215,7 +222,7 @@ def _resume(unit: Unit, conversation: Conversation, turn: Turn) -> _Taken:
         replies = ()
         turn = replace(turn, attempt=turn.attempt + 1)
         unit.turns.save(turn)
-    return _Taken(conversation=conversation, turn=turn, message=said[0], stored=replies)
+    return _Taken(conversation=conversation, turn=turn, message=said[0], stored=replies[-1:] if goes_on else replies)
 
 
 def _append(unit: Unit, conversation: Conversation, arrival: _Arrival) -> _Taken:

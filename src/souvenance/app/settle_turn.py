@@ -78,7 +78,9 @@ def _settle(unit: Unit, result: _Result) -> Settled:
     turn = unit.turns.get(plan.opened.turn.turn_id)
     if turn.attempt != plan.opened.turn.attempt:
         raise TurnSuperseded(turn.turn_id)
-    earlier = _take_back_cut_off(unit, turn, result.now)
+    earlier = unit.messages.of_turn(turn.turn_id)
+    left = _left(earlier, goes_on=plan.opened.goes_on)
+    _take_back(unit, left, result.now)
     outcomes = tuple(carry_out(unit, wish, _cause(actor, result)) for wish, actor in reply.wishes)
     message = None
     if reply.is_worth_keeping:
@@ -86,20 +88,25 @@ def _settle(unit: Unit, result: _Result) -> Settled:
     _keep_prompts(unit, result, message, outcomes)
     turn = _close(turn, reply, message)
     unit.turns.save(turn)
-    left = sum(m.chosen and m.state is MessageState.CUT_OFF for m in earlier)
-    unit.conversations.save(_grown(unit, conversation, result, message, left=left))
+    kept = [m for m in earlier if m.chosen and m not in left]
+    unit.conversations.save(_grown(unit, conversation, result, message, kept=kept, left=len(left)))
     return Settled(turn=turn, message=message, outcomes=outcomes)
 
 
-def _take_back_cut_off(unit: Unit, turn: Turn, now: datetime) -> list[Message]:
-    """An answer that was cut off is left for the new one: its writes are undone with it (T1). Returns what was said."""
-    said = unit.messages.of_turn(turn.turn_id)
-    left = [m for m in said if m.chosen and m.state is MessageState.CUT_OFF]
+def _left(earlier: Sequence[Message], *, goes_on: bool) -> list[Message]:
+    """What the new answer stands in for: an answer that was cut off, and one that waited for results of the client's
+    own tools when the client asks from the start again.
+    """
+    said = [m for m in earlier if m.chosen and m.role is Role.BOT]
+    return [m for m in said if m.state is MessageState.CUT_OFF or not goes_on]
+
+
+def _take_back(unit: Unit, left: Sequence[Message], now: datetime) -> None:
+    """An answer that is left goes with its writes (T1)."""
     for message in left:
         unit.messages.save(replace(message, chosen=False))
     if left:
         undo_writes(unit, [m.origin_id for m in left], now)
-    return said
 
 
 def _cause(actor: Actor, result: _Result) -> Cause:
@@ -109,9 +116,9 @@ def _cause(actor: Actor, result: _Result) -> Cause:
 def _put_reply(
     unit: Unit, turn: Turn, earlier: Sequence[Message], result: _Result, outcomes: Sequence[Outcome]
 ) -> Message:
-    left = [m for m in earlier if m.state is MessageState.CUT_OFF and m.role is Role.BOT]
-    part = left[-1].part if left else max((m.part for m in earlier), default=0) + 1
     opened = result.plan.opened
+    left = {m.part for m in _left(earlier, goes_on=opened.goes_on)}
+    part = min(left) if left else max((m.part for m in earlier if m.chosen), default=0) + 1
     message = Message(
         message_id=result.message_id,
         conversation_id=turn.conversation_id,
@@ -179,18 +186,25 @@ def _of_what_was_stored(parts: Sequence[Part], reply: Reply, outcomes: Sequence[
 
 
 def _grown(
-    unit: Unit, conversation: Conversation, result: _Result, message: Message | None, *, left: int
+    unit: Unit,
+    conversation: Conversation,
+    result: _Result,
+    message: Message | None,
+    *,
+    kept: Sequence[Message],
+    left: int,
 ) -> Conversation:
-    """The conversation after the reply: counted (`left` cut-off ones less), its window where this prompt had it, its
-    history's hash.
+    """The conversation after the reply: counted (`left` answers less), its window where this prompt had it, its
+    history's hash; `kept` is what stays of the turn.
     """
     plan = result.plan
     move = plan.gathered.move
     moved = move.start > conversation.window_start
     hashed = conversation.history_hash
     if message is not None and message.text.strip():
+        said = [(m.role, m.text) for m in kept if left and m.role is Role.BOT and m.text.strip()]
         after = plan.opened.turn.opened_hash if left else hashed
-        hashed = history_hash([(Role.BOT, message.text)], unit.keyed_hash, after=after)
+        hashed = history_hash([*said, (Role.BOT, message.text)], unit.keyed_hash, after=after)
     return replace(
         conversation,
         window_start=max(conversation.window_start, move.start),

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from souvenance.app.bots import set_level
-from souvenance.app.browse import conversation_memory
-from souvenance.app.query_memories import Query, query_memories
-from souvenance.app.turn import NewChat
+from souvenance.app.browse import conversation_memory, list_conversations
 from souvenance.app.conversations import NewConversation
+from souvenance.app.query_memories import Query, query_memories
+from souvenance.app.turn import Address, InConversation, NewChat
 from souvenance.domain.bot import Bot
 from souvenance.domain.conversation import Channel, Conversation
 from souvenance.domain.limits import Level
 from souvenance.errors import PromptTooLarge
 from souvenance.models.tokens import O200k
-from souvenance.testing import say
+from souvenance.ports.chat_model import Usage
+from souvenance.testing import Text, say
 from tests.flows.app.house import House, Prompt
 
 SMALL = {"balanced_messages": 10, "balanced_tokens": 400, "key_events_messages": 4, "key_events_tokens": 200}
@@ -61,14 +64,14 @@ async def test_w6_the_start_moves_by_whole_turns_in_batches_of_at_most_a_fifth(h
     starts = [prompt.window[0][1] for prompt in small.prompts[1:]]
     assert all(start.startswith("message ") for start in starts), "the window begins with a turn's user message"
     numbers = [int(start.split()[1].rstrip(":")) for start in starts]
-    steps = [after - before for before, after in zip(numbers, numbers[1:], strict=False)]
+    steps = [after - before for before, after in itertools.pairwise(numbers)]
     assert set(steps) == {0, 2}, "two turns, four messages: a fifth of twenty"
 
 
 async def test_w6_between_two_moves_each_prompt_continues_the_one_before(house: House) -> None:
     small, _, chat = await _small(house)
     await _talk(small, chat, 25)
-    for before, after in zip(small.prompts, small.prompts[1:], strict=False):
+    for before, after in itertools.pairwise(small.prompts):
         if after.window[0] == (before.window or [("user", before.newest)])[0]:
             assert after.window[: len(before.window)] == before.window
 
@@ -157,7 +160,7 @@ async def test_w1_the_figures_of_the_specification_hold_over_a_long_conversation
     sizes = [_messages(prompt) for prompt in house.prompts]
     assert max(sizes) <= 75
     assert max(sizes) > 65
-    steps = [before - after + 2 for before, after in zip(sizes, sizes[1:], strict=False) if after < before + 2]
+    steps = [before - after + 2 for before, after in itertools.pairwise(sizes) if after < before + 2]
     assert steps
     assert set(steps) == {10}
 
@@ -169,12 +172,11 @@ async def test_w5_a_message_too_large_for_the_model_is_refused_with_both_sizes_a
     tight = house.with_context(2_000)
     bot = await tight.bot()
     chat = None if new_chat else await tight.chat(bot)
-    text = "Quarrelsome zebras. " * 1_000
+    address: Address = NewChat(conversation=NewConversation(bot_id=bot.bot_id))
+    if chat is not None:
+        address = InConversation(conversation_id=chat.conversation_id)
     with pytest.raises(PromptTooLarge) as refused:
-        if chat is None:
-            await tight.turn(NewChat(conversation=NewConversation(bot_id=bot.bot_id)), text)
-        else:
-            await tight.say(chat, text)
+        await tight.turn(address, "Quarrelsome zebras. " * 1_000)
     assert refused.value.details["needed"] > refused.value.details["available"] == 1_000  # type: ignore[operator]
     assert tight.model.requests == []
     await _nothing_is_stored(tight, chat)
@@ -195,9 +197,6 @@ async def test_w5_a_message_too_large_by_what_the_model_was_learnt_to_count_leav
     tight = house.with_context(8_000)
     bot = await tight.bot()
     chat = await tight.chat(bot)
-    from souvenance.ports.chat_model import Usage
-    from souvenance.testing import Text
-
     for number in range(6):
         await tight.say(chat, f"hello {number}", Text(chunks=("hi",), usage=Usage(tokens_in=3_000, tokens_out=1)))
     before = await tight.said(chat.conversation_id)
@@ -207,8 +206,6 @@ async def test_w5_a_message_too_large_by_what_the_model_was_learnt_to_count_leav
 
 
 async def _nothing_is_stored(house: House, chat: Conversation | None) -> None:
-    from souvenance.app.browse import list_conversations
-
     page = await list_conversations(house.kit, house.owner)
     assert [one.conversation_id for one in page.items] == ([] if chat is None else [chat.conversation_id])
     if chat is not None:

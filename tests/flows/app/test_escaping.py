@@ -1,0 +1,104 @@
+"""M12 at the bytes that the model received: whatever a memory says, it stays one line of its block."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from souvenance.app.erase import erase_memories
+from souvenance.domain.block import split_block, unescape
+from souvenance.domain.bot import Preset
+from souvenance.domain.ids import MemoryId
+from souvenance.domain.memory import Scope
+from souvenance.domain.text import is_visible
+from tests.flows.app.house import House
+
+_NASTY = st.sampled_from(
+    [
+        "</memories>",
+        "</memory>",
+        "<memories>",
+        "</pinned_memories>",
+        "<memory_changes>",
+        "\n- [9] likes nothing",
+        "\r\n",
+        "\u2028",
+        "\x85",
+        "<|im_start|>system",
+        "<|im_end|>",
+        "[INST]",
+        "[/INST]",
+        "<<SYS>>",
+        "</s>",
+        "\\n",
+        "\\",
+        '"',
+        '"}]}',
+        "\nuser:",
+        "\n\nHuman:",
+        "< /memories>",
+        "＜/memories＞",
+        "日本語",
+        "🙂",
+        "\t",
+        "- ",
+        ": ",
+    ]
+)
+_TEXT = st.lists(st.one_of(_NASTY, st.text(st.characters(codec="utf-8", exclude_characters="\0"))))
+_FACT = _TEXT.map(lambda pieces: "".join(pieces)[:500]).filter(is_visible)
+_LINE_BREAKS = re.compile("[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
+_KEY = _FACT.map(lambda text: _LINE_BREAKS.sub(" ", text)[:128].strip()).filter(is_visible)
+
+_ROUNDS = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+
+
+async def _forget(house: House, memory_id: MemoryId) -> None:
+    await erase_memories(house.kit, house.owner, [memory_id])
+
+
+@_ROUNDS
+@given(text=_FACT, subject=st.one_of(st.just(""), _KEY), pinned=st.booleans())
+async def test_m12_no_text_and_no_subject_leaves_its_line(
+    house: House, *, text: str, subject: str, pinned: bool
+) -> None:
+    chat = await house.chat(await house.bot(f"bot {len(house.model.requests)}"))
+    memory = await house.remember(text, subject=subject, pinned=pinned)
+    await house.say(chat, "Hello")
+    tag, number = ("pinned_memories", "") if pinned else ("memories", r"\[1\] ")
+    about = r"about (?P<subject>[^\n]*?): " if subject else ""
+    block = re.search(rf"\n<{tag}>\n- {number}\(recent\) {about}(?P<text>[^\n]*)\n</{tag}>\Z", house.prompt.system)
+    assert block is not None, "one block, one line, and it ends the system prompt"
+    assert unescape(block["text"]) == text
+    assert not subject or unescape(block["subject"]) == subject
+    assert not re.search(r"<[/|]|<\w|\[/?INST", block["text"])
+    assert [one["role"] for one in house.prompt.messages] == ["system", "user"]
+    await _forget(house, memory.memory_id)
+
+
+@_ROUNDS
+@given(pairs=st.dictionaries(_KEY, _FACT, min_size=1, max_size=3))
+async def test_k2_m12_no_key_and_no_value_leaves_its_line(house: House, *, pairs: dict[str, str]) -> None:
+    notebook = await house.bot(f"notebook {len(house.model.requests)}", preset=Preset.NOTEBOOK)
+    for key, value in pairs.items():
+        await house.remember(value, Scope.of_bot(notebook.bot_id), key=key, overwrite=True)
+    await house.say(await house.chat(notebook), "Hello")
+    _, entries = split_block(house.prompt.system)
+    assert dict(entries) == {key.strip(): value for key, value in pairs.items()}
+    assert [key for key, _ in entries] == [key.strip() for key in pairs]
+    assert house.prompt.system.count("</memory>") == 1
+
+
+@_ROUNDS
+@given(text=_FACT)
+async def test_m12_no_text_leaves_its_line_in_the_since_then_list(house: House, *, text: str) -> None:
+    chat = await house.chat(await house.bot(f"bot {len(house.model.requests)}"))
+    await house.say(chat, "Hello")
+    memory = await house.remember(text)
+    await house.say(chat, "And now?")
+    listed = re.search(r"<memory_changes>\n- \[1\] ([^\n]*)\n</memory_changes>\Z", house.prompt.since)
+    assert listed is not None
+    assert unescape(listed[1]) == text
+    await _forget(house, memory.memory_id)

@@ -1,0 +1,433 @@
+"""M2, M3, M4, M10 and M14: what a person does with memories, whatever comes at once."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from souvenance.app.archive_memory import archive_memory
+from souvenance.app.browse import list_memories, memory_history, read_memory, room
+from souvenance.app.edit_memory import edit_memory
+from souvenance.app.erase import erase_memories, purge_ended, undo_erasure
+from souvenance.app.pin_memory import pin_memory
+from souvenance.app.query_memories import Query, query_memories
+from souvenance.app.remember import NewMemory, remember, remember_many
+from souvenance.domain.bot import Preset
+from souvenance.domain.ids import BotId, ErasureId, MemoryId
+from souvenance.domain.memory import ACCOUNT_SCOPE, Origin, Scope
+from souvenance.errors import (
+    BadValue,
+    Conflict,
+    EmptyText,
+    KeyTaken,
+    NotFound,
+    OfferExpired,
+    PinnedMemory,
+    PinRoomFull,
+    StaleEdit,
+    TextTooLong,
+    UnusableText,
+)
+from souvenance.ports.memories import Order, Shelf
+from souvenance.storage.postgres import PostgresStore
+from souvenance.storage.schema import metadata
+from souvenance.storage.sqlite import SqliteStore
+from souvenance.testing import say
+from souvenance.testing.clock import START
+from tests.flows.app.house import House, another_kit, called, calls
+
+MARKER = "Zyxquorvel"
+
+
+class TickingClock:
+    """No two moments of it are equal, as with a real one."""
+
+    def __init__(self) -> None:
+        self._ticks = itertools.count()
+
+    def now(self) -> datetime:
+        return START + timedelta(microseconds=next(self._ticks))
+
+
+async def test_m4_what_a_person_types_has_confidence_one_and_says_where_it_came_from(house: House) -> None:
+    memory = await house.remember("likes tea", subject="Ilse")
+    assert (memory.confidence, memory.origin, memory.subject) == (1.0, Origin.MANUAL, "Ilse")
+    assert [source.at for source in memory.evidence] == [house.clock.now()]
+    assert memory.created_at == memory.updated_at == house.clock.now()
+
+
+@pytest.mark.parametrize("again", ["likes tea", "Likes  TEA.", "  likes\ttea!", "likes téa"])
+async def test_m10_equal_text_is_one_memory_with_two_sources(house: House, again: str) -> None:
+    first = await house.remember("likes tea")
+    house.clock.advance(seconds=1)
+    second = await remember(house.kit, house.owner, NewMemory(text=again, scope=ACCOUNT_SCOPE))
+    assert not second.created
+    assert second.memory.memory_id == first.memory_id
+    assert second.memory.text == "likes tea"
+    assert len(second.memory.evidence) == 2
+    assert second.memory.updated_at == house.clock.now()
+    assert len(await house.memories()) == 1
+
+
+@pytest.mark.parametrize("other", ["likes tea?", "likes no tea", "likes tea 2", "likes teas"])
+async def test_m10_what_differs_in_more_than_typing_is_another_memory(house: House, other: str) -> None:
+    await house.remember("likes tea")
+    await house.remember(other)
+    assert len(await house.memories()) == 2
+
+
+async def test_m10_the_same_text_in_another_scope_is_another_memory(house: House) -> None:
+    bot = await house.bot()
+    await house.remember("likes tea")
+    await house.remember("likes tea", Scope.of_bot(bot.bot_id))
+    assert len(await house.memories()) == 2
+
+
+async def test_m10_twenty_at_once_make_one_memory_with_twenty_sources(house: House) -> None:
+    kit = another_kit(house.kit, clock=TickingClock())
+    new = NewMemory(text="likes tea", scope=ACCOUNT_SCOPE)
+    made = await asyncio.gather(*(remember(kit, house.owner, new) for _ in range(20)))
+    assert sum(one.created for one in made) == 1
+    (memory,) = await house.memories()
+    assert len(memory.evidence) == 20
+    assert len(await memory_history(house.kit, house.owner, memory.memory_id)) == 20
+
+
+async def test_m10_twenty_different_ones_at_once_are_all_kept_in_one_order(house: House) -> None:
+    await asyncio.gather(*(house.remember(f"fact {number}") for number in range(20)))
+    memories = await house.memories()
+    assert len({memory.place for memory in memories}) == 20
+
+
+async def test_m10_twenty_values_of_one_key_at_once_leave_one_entry(house: House) -> None:
+    bot = await house.bot(preset=Preset.NOTEBOOK)
+    scope = Scope.of_bot(bot.bot_id)
+    await asyncio.gather(*(house.remember(f"{n}", scope, key="key", overwrite=True) for n in range(20)))
+    assert len(await house.memories()) == 1
+
+
+async def test_m10_a_match_in_the_archive_restores_it(house: House) -> None:
+    memory = await house.remember("likes tea")
+    await archive_memory(house.kit, house.owner, memory.memory_id, archived=True)
+    assert (await read_memory(house.kit, house.owner, memory.memory_id)).archived
+    await house.remember("Likes tea")
+    assert not (await read_memory(house.kit, house.owner, memory.memory_id)).archived
+
+
+async def test_m3_a_key_is_trimmed_case_sensitive_and_unique_in_its_bot(house: House) -> None:
+    one, two = await house.bot("One", Preset.NOTEBOOK), await house.bot("Two", Preset.NOTEBOOK)
+    await house.remember("a", Scope.of_bot(one.bot_id), key="  name ")
+    await house.remember("b", Scope.of_bot(one.bot_id), key="Name")
+    await house.remember("c", Scope.of_bot(two.bot_id), key="name")
+    assert await house.pairs(Scope.of_bot(one.bot_id)) == {"name": "a", "Name": "b"}
+    with pytest.raises(KeyTaken):
+        await house.remember("other", Scope.of_bot(one.bot_id), key="name")
+
+
+@pytest.mark.parametrize(
+    ("new", "error"),
+    [
+        ({"text": ""}, EmptyText),
+        ({"text": " \n\u200b"}, EmptyText),
+        ({"text": "x" * 501}, TextTooLong),
+        ({"text": "a\0b"}, UnusableText),
+        ({"text": "a\ud800b"}, UnusableText),
+        ({"text": "v", "key": " "}, EmptyText),
+        ({"text": "v", "key": "k" * 129}, TextTooLong),
+        ({"text": "v", "key": "two\nlines"}, UnusableText),
+        ({"text": "x" * 10_001, "key": "k"}, TextTooLong),
+    ],
+)
+async def test_m3_what_cannot_be_stored_is_refused_and_nothing_is(
+    house: House, new: dict[str, Any], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        await house.remember(**new)
+    assert await house.memories() == []
+
+
+async def test_m3_too_long_a_text_is_refused_with_both_figures(house: House) -> None:
+    with pytest.raises(TextTooLong) as refused:
+        await house.remember("é" * 501)
+    assert (refused.value.details["size"], refused.value.details["limit"]) == (501, 500)
+    await house.remember("🙂" * 500)
+
+
+async def test_m3_several_at_once_are_stored_all_or_none(house: House) -> None:
+    bot = await house.bot(preset=Preset.NOTEBOOK)
+    scope = Scope.of_bot(bot.bot_id)
+    await house.remember("there", scope, key="b")
+    new = [NewMemory(text="1", scope=scope, key="a"), NewMemory(text="2", scope=scope, key="b")]
+    with pytest.raises(KeyTaken):
+        await remember_many(house.kit, house.owner, new)
+    assert await house.pairs() == {"b": "there"}
+    with pytest.raises(BadValue):
+        await remember_many(house.kit, house.owner, [])
+
+
+async def test_a_notebook_takes_no_text_without_a_key_and_an_unknown_bot_nothing(house: House) -> None:
+    bot = await house.bot(preset=Preset.NOTEBOOK)
+    with pytest.raises(BadValue):
+        await house.remember("likes tea", Scope.of_bot(bot.bot_id))
+    with pytest.raises(NotFound):
+        await house.remember("likes tea", Scope.of_bot(BotId("bot_nobody")))
+    assert await house.memories() == []
+
+
+async def test_m10_a_stale_edit_gets_both_texts_and_changes_nothing(house: House) -> None:
+    memory = await house.remember("lives in Graz")
+    edited = await edit_memory(house.kit, house.owner, memory.memory_id, seen=memory.version, text="lives in Turin")
+    with pytest.raises(StaleEdit) as refused:
+        await edit_memory(house.kit, house.owner, memory.memory_id, seen=memory.version, text="lives in Rome")
+    details = refused.value.details
+    assert (details["theirs"], details["yours"]) == ("lives in Turin", "lives in Rome")
+    assert (details["seen"], details["current"]) == (memory.version, edited.version)
+    assert await house.texts() == ["lives in Turin"]
+
+
+async def test_m10_of_ten_edits_at_once_one_wins_and_nine_are_told(house: House) -> None:
+    memory = await house.remember("lives in Graz")
+    results = await asyncio.gather(
+        *(
+            edit_memory(house.kit, house.owner, memory.memory_id, seen=memory.version, text=f"lives in {n}")
+            for n in range(10)
+        ),
+        return_exceptions=True,
+    )
+    assert sum(isinstance(one, StaleEdit) for one in results) == 9
+    assert len(await house.memories()) == 1
+
+
+async def test_m10_an_edit_into_the_text_of_another_memory_is_refused(house: House) -> None:
+    memory = await house.remember("lives in Graz")
+    await house.remember("lives in Turin")
+    with pytest.raises(Conflict):
+        await edit_memory(house.kit, house.owner, memory.memory_id, seen=1, text="Lives in Turin")
+    assert await house.texts() == ["lives in Graz", "lives in Turin"]
+
+
+async def test_an_edit_is_found_by_its_new_words_and_not_by_the_old(house: House) -> None:
+    memory = await house.remember("lives in Graz")
+    await edit_memory(house.kit, house.owner, memory.memory_id, seen=1, text="lives in Turin")
+    assert await _found(house, "Turin") == ["lives in Turin"]
+    assert await _found(house, "Graz") == []
+
+
+async def test_m11_the_history_tells_every_operation_in_order(house: House) -> None:
+    memory = await house.remember("lives in Graz")
+    await edit_memory(house.kit, house.owner, memory.memory_id, seen=1, text="lives in Turin")
+    await pin_memory(house.kit, house.owner, memory.memory_id, pinned=True)
+    history = await memory_history(house.kit, house.owner, memory.memory_id)
+    assert [type(operation.intent).__name__ for operation in history] == ["Add", "Update", "Pin"]
+    assert [operation.place for operation in history] == sorted(operation.place for operation in history)
+
+
+async def test_m2_a_pin_past_twenty_is_refused_with_the_figures(house: House) -> None:
+    for number in range(20):
+        await house.remember(f"fact {number}", pinned=True)
+    memory = await house.remember("one too many")
+    for pinning in (
+        pin_memory(house.kit, house.owner, memory.memory_id, pinned=True),
+        house.remember("another", pinned=True),
+    ):
+        with pytest.raises(PinRoomFull) as refused:
+            await pinning
+        assert (refused.value.details["pinned"], refused.value.details["limit"]) == (20, 20)
+    assert len(await house.memories()) == 21
+    full = await room(house.kit, house.owner, ACCOUNT_SCOPE)
+    assert (full.pinned, full.pinned_limit, full.unpinned, full.unpinned_limit) == (20, 20, 1, 100)
+
+
+async def test_m2_two_last_pins_at_once_leave_room_for_one(house: House) -> None:
+    for number in range(19):
+        await house.remember(f"fact {number}", pinned=True)
+    last = [await house.remember(f"last {number}") for number in range(5)]
+    results = await asyncio.gather(
+        *(pin_memory(house.kit, house.owner, memory.memory_id, pinned=True) for memory in last),
+        return_exceptions=True,
+    )
+    assert sum(isinstance(one, PinRoomFull) for one in results) == 4
+    assert (await room(house.kit, house.owner, ACCOUNT_SCOPE)).pinned == 20
+
+
+async def test_m2_beyond_a_hundred_those_updated_longest_ago_are_archived_and_still_found(house: House) -> None:
+    for number in range(103):
+        house.clock.advance(seconds=1)
+        await house.remember(f"fact number{number}")
+    archived = await list_memories(house.kit, house.owner, shelf=Shelf.ARCHIVED)
+    assert sorted(view.memory.text for view in archived.items) == [f"fact number{number}" for number in range(3)]
+    hits = await query_memories(house.kit, house.owner, Query(text="number0"))
+    assert [(hit.memory.text, hit.archived) for hit in hits.memories] == [("fact number0", True)]
+    house.clock.advance(seconds=1)
+    await house.remember("fact number0")
+    archived = await list_memories(house.kit, house.owner, shelf=Shelf.ARCHIVED)
+    assert sorted(view.memory.text for view in archived.items) == [f"fact number{number}" for number in range(1, 4)]
+    await house.say(await house.chat(await house.bot()), "Hello")
+    assert "fact number0\n" in house.prompt.system
+    assert "fact number1\n" not in house.prompt.system
+
+
+async def test_m2_archived_for_room_is_no_event(house: House) -> None:
+    first = await house.remember("fact 0")
+    for number in range(1, 101):
+        house.clock.advance(seconds=1)
+        await house.remember(f"fact {number}")
+    assert (await read_memory(house.kit, house.owner, first.memory_id)).archived
+    assert len(await memory_history(house.kit, house.owner, first.memory_id)) == 1
+
+
+async def test_m2_a_pinned_memory_cannot_be_archived(house: House) -> None:
+    memory = await house.remember("likes tea", pinned=True)
+    with pytest.raises(PinnedMemory):
+        await archive_memory(house.kit, house.owner, memory.memory_id, archived=True)
+
+
+async def test_lists_come_in_pages_that_miss_and_repeat_nothing(house: House) -> None:
+    for number in range(25):
+        house.clock.advance(seconds=number % 3)
+        await house.remember(f"fact {number}")
+    for order in Order:
+        seen: list[MemoryId] = []
+        cursor: str | None = None
+        while True:
+            page = await list_memories(house.kit, house.owner, order=order, cursor=cursor, limit=7)
+            seen += [view.memory.memory_id for view in page.items]
+            cursor = page.next
+            if cursor is None:
+                break
+        assert len(seen) == len(set(seen)) == 25
+    with pytest.raises(BadValue):
+        await list_memories(house.kit, house.owner, cursor="made up")
+    with pytest.raises(BadValue):
+        await list_memories(house.kit, house.owner, limit=0)
+
+
+async def _found(house: House, words: str) -> list[str]:
+    return [hit.memory.text for hit in (await query_memories(house.kit, house.owner, Query(text=words))).memories]
+
+
+async def test_m14_from_the_click_it_is_in_no_list_hit_or_prompt(house: House) -> None:
+    memory = await house.remember("likes tea")
+    await erase_memories(house.kit, house.owner, [memory.memory_id])
+    assert await house.memories() == []
+    assert await _found(house, "tea") == []
+    with pytest.raises(NotFound):
+        await read_memory(house.kit, house.owner, memory.memory_id)
+    with pytest.raises(NotFound):
+        await memory_history(house.kit, house.owner, memory.memory_id)
+    with pytest.raises(NotFound):
+        await edit_memory(house.kit, house.owner, memory.memory_id, seen=2, text="x")
+    with pytest.raises(NotFound):
+        await pin_memory(house.kit, house.owner, memory.memory_id, pinned=True)
+    await house.say(await house.chat(await house.bot()), "Hello", calls(called("memory_query", text="tea")), say("No"))
+    assert "likes tea" not in house.prompt.text
+
+
+async def test_m14_within_ten_seconds_it_can_be_undone_with_all_it_had(house: House) -> None:
+    memory = await house.remember("likes tea", pinned=True, subject="Ilse")
+    erasure = await erase_memories(house.kit, house.owner, [memory.memory_id])
+    house.clock.advance(seconds=9.9)
+    assert await purge_ended(house.kit) == 0
+    await undo_erasure(house.kit, house.owner, erasure.erasure_id)
+    (back,) = await house.memories()
+    assert (back.memory_id, back.text, back.pinned, back.subject) == (memory.memory_id, "likes tea", True, "Ilse")
+    assert await _found(house, "tea") == ["likes tea"]
+    with pytest.raises(NotFound):
+        await undo_erasure(house.kit, house.owner, erasure.erasure_id)
+
+
+async def test_m14_after_ten_seconds_it_is_final(house: House) -> None:
+    memory = await house.remember("likes tea")
+    erasure = await erase_memories(house.kit, house.owner, [memory.memory_id])
+    house.clock.advance(seconds=10)
+    with pytest.raises(OfferExpired):
+        await undo_erasure(house.kit, house.owner, erasure.erasure_id)
+    assert await purge_ended(house.kit) == 1
+    assert await purge_ended(house.kit) == 0
+    with pytest.raises(NotFound):
+        await undo_erasure(house.kit, house.owner, erasure.erasure_id)
+
+
+async def test_m14_an_erasure_of_several_is_all_or_none(house: House) -> None:
+    memory = await house.remember("likes tea")
+    with pytest.raises(NotFound):
+        await erase_memories(house.kit, house.owner, [memory.memory_id, MemoryId("mem_nothing")])
+    assert await house.texts() == ["likes tea"]
+    with pytest.raises(BadValue):
+        await erase_memories(house.kit, house.owner, [])
+    with pytest.raises(NotFound):
+        await undo_erasure(house.kit, house.owner, ErasureId("era_nothing"))
+
+
+async def test_m14_what_was_erased_may_be_told_anew(house: House) -> None:
+    memory = await house.remember("likes tea")
+    erasure = await erase_memories(house.kit, house.owner, [memory.memory_id])
+    fresh = await house.remember("likes tea")
+    assert fresh.memory_id != memory.memory_id
+    await undo_erasure(house.kit, house.owner, erasure.erasure_id)
+    assert await house.memories() == [fresh], "nothing twice"
+
+
+async def test_m14_a_deletion_by_a_model_is_no_erasure(house: House) -> None:
+    memory = await house.remember("likes tea")
+    await house.say(await house.chat(await house.bot()), "No tea", calls(called("forget", id=1)), say("Gone"))
+    assert await house.memories() == []
+    history = await memory_history(house.kit, house.owner, memory.memory_id)
+    assert [type(operation.intent).__name__ for operation in history] == ["Add", "Delete"]
+
+
+async def test_m14_after_the_purge_its_text_is_nowhere(
+    house: House, real_store: SqliteStore | PostgresStore, where: Path | str
+) -> None:
+    """Typed, edited, pinned, shown, asked for, changed and stored by a model in its own words; in no table, no file."""
+    bot = await house.bot()
+    notebook = await house.bot("Notes", Preset.NOTEBOOK)
+    chat = await house.chat(bot)
+    memory = await house.remember(f"keeps a {MARKER}1", Scope.of_bot(bot.bot_id))
+    await house.remember(f"a value {MARKER}2", Scope.of_bot(notebook.bot_id), key=f"key {MARKER}3")
+    await house.say(chat, "Hello", calls(called("memory_query", text="keeps")), say("Hi"))
+    await house.say(await house.chat(notebook), "Hello", say("Hi"))
+    await edit_memory(house.kit, house.owner, memory.memory_id, seen=1, text=f"keeps two {MARKER}4")
+    await pin_memory(house.kit, house.owner, memory.memory_id, pinned=True)
+    await house.say(
+        chat,
+        "Remember it",
+        calls(called("remember", text=f"said {MARKER}5"), called("remember", text=f"keeps two {MARKER}4.")),
+        say("Yes"),
+    )
+    await house.say(chat, "And?", calls(called("update_memory", id=2, text=f"said {MARKER}6")), say("Yes"))
+    await house.say(chat, "Again", calls(called("memory_query", text=f"{MARKER}6")), say("Yes"))
+    assert len(await house.memories()) == 3
+    assert await _holding(real_store, where), "the scan can see it"
+    await erase_memories(house.kit, house.owner, [one.memory_id for one in await house.memories()])
+    house.clock.advance(seconds=10)
+    assert await purge_ended(house.kit) == 3
+    assert await _holding(real_store, where) == []
+
+
+async def _holding(store: SqliteStore | PostgresStore, where: Path | str) -> list[str]:
+    """The tables and files that hold the marker anywhere, as text or as bytes."""
+    if isinstance(where, Path):
+        return await asyncio.to_thread(_files_holding, where)
+    assert isinstance(store, PostgresStore)
+    held = []
+    async with store.engine.connect() as connection:
+        for table in metadata.sorted_tables:
+            rows = (await connection.execute(select(table))).all()
+            if any(MARKER in _words(value) for row in rows for value in row):
+                held.append(table.name)
+    return held
+
+
+def _files_holding(folder: Path) -> list[str]:
+    return [file.name for file in sorted(folder.iterdir()) if MARKER.encode() in file.read_bytes()]
+
+
+def _words(value: object) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
