@@ -7,6 +7,7 @@ from pathlib import Path
 
 import openai
 import pytest
+from openai.types.chat.chat_completion import Choice
 
 from souvenance.ports.chat_model import ChatRequest, ModelChunk, ModelInfo
 from souvenance.testing import ScriptedUpstream, say
@@ -21,18 +22,17 @@ async def test_a_chat_goes_on_while_the_store_is_offline_and_says_so(
     upstream.script(say("Hello", " Ada."))
     await server.bot("Mira")
     await server.house.kit.store.close()
-    client = server.openai()
+    completions = server.openai().chat.completions
     if stream:
-        async with client.chat.completions.stream(
-            model=model, messages=[{"role": "user", "content": "I am Ada"}]
-        ) as heard:
-            answer = await heard.get_final_completion()
+        async with completions.stream(model=model, messages=[{"role": "user", "content": "I am Ada"}]) as heard:
+            choice: Choice = (await heard.get_final_completion()).choices[0]
     else:
-        answer = await client.chat.completions.create(model=model, messages=[{"role": "user", "content": "I am Ada"}])
-    text = answer.choices[0].message.content or ""
+        answer = await completions.create(model=model, messages=[{"role": "user", "content": "I am Ada"}])
+        choice = answer.choices[0]
+    text = choice.message.content or ""
     assert text.startswith("Hello Ada.")
     assert "memory was unavailable" in text
-    assert answer.choices[0].finish_reason == "stop"
+    assert choice.finish_reason == "stop"
 
 
 async def test_the_rest_door_says_that_the_store_is_offline_and_when_to_try_again(server: Served) -> None:

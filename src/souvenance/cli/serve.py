@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated
 
 import typer
@@ -42,7 +42,17 @@ def serve(
         }
     )
     log_events(settings.log_level)
-    asyncio.run(_serve(settings))
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(_serve(settings))
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Makes uvloop's loops where it is installed; None for Python's own."""
+    try:
+        import uvloop
+    except ModuleNotFoundError:
+        return None
+    return uvloop.new_event_loop
 
 
 async def _serve(settings: Settings) -> None:
@@ -66,6 +76,7 @@ async def _serve(settings: Settings) -> None:
                 port=settings.port,
                 allow_public_without_login=settings.allow_public_without_login,
                 access=access,
+                time_zone=settings.time_zone,
                 report=lambda: _report(house),
                 announce=announce,
             )

@@ -91,8 +91,8 @@ class OpenAIVoice:
             self._spoke = True
         kept = {name: value for name, value in wire.items() if name != "usage" or self._wants_usage}
         self._frame["id"] = self._frame["id"] or wire.get("id") or self._fallback_id
-        choices = [] if choice is None else [choice]
-        return data_event({**kept, **self._frame, "model": self._model, "choices": choices})
+        head = {**self._frame, "model": self._model}
+        return data_event({**head, **kept, **head, "choices": [] if choice is None else [choice]})
 
     def _ended(self, done: Done) -> Iterator[bytes]:
         if _is_forgotten(done):
