@@ -63,6 +63,9 @@ def make_conversation(
 
 
 def put_conversation(unit: Unit, made: Conversation) -> Conversation:
+    if made.flags.temporary or made.flags.anonymous:
+        # O4: nothing of such a chat may be stored, and a chat that is not stored is not offered yet.
+        raise BadValue("flags", value="temporary or anonymous", expected="a chat that may be stored")
     if made.bot_id is not None:
         unit.bots.get(made.bot_id)
     if made.persona_id is not None:

@@ -21,6 +21,11 @@ from souvenance.domain.policy import Policy
 from souvenance.domain.prompt import AsSent, Piece, Run, Said, wire_of
 from souvenance.prompts import memory_notes, memory_tools, notebook_tools
 
+_DATA = frozenset({"url", "data", "file_data"})
+"""Where a part of a message holds what is no text."""
+_DATA_COUNTED = 1_500
+"""Characters of it that count: some thousand tokens, what models take for a picture."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
@@ -206,11 +211,27 @@ def _texts(piece: Piece) -> list[tuple[str, str]]:
     if not isinstance(piece, Said):
         wire = wire_of(piece)
         content = wire.get("content")
-        text = content if isinstance(content, str) else json.dumps(dict(wire), ensure_ascii=False)
-        return [(piece.layer, text)]
-    before = piece.before if isinstance(piece.before, str) else json.dumps(list(piece.before), ensure_ascii=False)
+        return [(piece.layer, content if isinstance(content, str) else _counted(dict(wire)))]
+    before = piece.before if isinstance(piece.before, str) else _counted(list(piece.before))
     texts = [(piece.layer, before)] if before else []
     return texts + [
         ("memories" if run.memory_id is not None and piece.layer == "system" else piece.layer, run.text)
         for run in piece.runs
     ]
+
+
+def _counted(value: object) -> str:
+    """What is counted of a message in parts: a picture or sound costs no more than the beginning of its data."""
+    return json.dumps(_without_data(value), ensure_ascii=False)
+
+
+def _without_data(value: object, *, name: str = "") -> object:
+    match value:
+        case str() if name in _DATA:
+            return value[:_DATA_COUNTED]
+        case Mapping():
+            return {key: _without_data(inner, name=str(key)) for key, inner in value.items()}
+        case list() | tuple():
+            return [_without_data(inner) for inner in value]
+        case _:
+            return value

@@ -182,6 +182,15 @@ async def test_w5_a_message_too_large_for_the_model_is_refused_with_both_sizes_a
     await _nothing_is_stored(tight, chat)
 
 
+async def test_w5_a_picture_does_not_count_as_the_text_of_its_data(house: House) -> None:
+    tight = house.with_context(8_000)
+    chat = await tight.chat(await tight.bot())
+    picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{'iVBORw0KGgo' * 20_000}"}}
+    message = {"role": "user", "content": [{"type": "text", "text": "What is this?"}, picture]}
+    await tight.say(chat, "What is this?", user_message=message)
+    assert tight.prompt.messages[-1] == message
+
+
 async def test_w5_a_message_too_large_beside_the_clients_own_tools_leaves_nothing(house: House) -> None:
     tight = house.with_context(4_000)
     bot = await tight.bot()
