@@ -101,15 +101,18 @@ async def test_keys_do_not_share_conversations_of_one_name(server: Served) -> No
     assert [messages[0] for messages in await stored(server)] == [("user", "I am alice"), ("user", "I am bob")]
 
 
+@pytest.mark.parametrize("streaming", [True, False])
 async def test_the_same_first_words_open_a_new_conversation_once_the_reply_has_arrived(
-    both: Served, upstream: ScriptedUpstream
+    both: Served, upstream: ScriptedUpstream, streaming: bool
 ) -> None:
     await both.bot("Mira")
-    client = both.openai()
+    completions = both.openai().chat.completions
     for _ in range(3):
-        stream = await client.chat.completions.create(model="Mira", messages=[user("Hi")], stream=True)
-        async for _ in stream:
-            pass
+        if streaming:
+            async for _ in await completions.create(model="Mira", messages=[user("Hi")], stream=True):
+                pass
+        else:
+            await completions.create(model="Mira", messages=[user("Hi")])
     assert [len(messages) for messages in await stored(both)] == [2, 2, 2]
     assert len(upstream.requests) == 3
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import uuid
 
 from fastapi import APIRouter, Request, Response
 
 from souvenance.app.turn import FromClient, TurnEvent, TurnRequest
 from souvenance.domain.text import clean
 from souvenance.errors import BadValue, UnknownModel
-from souvenance.server.caller import Here
-from souvenance.server.openai_models import conversation_for, listed, resolve
-from souvenance.server.openai_reply import CONVERSATION, OpenAIVoice, headers_of, whole
+from souvenance.server.caller import Caller, Here
+from souvenance.server.openai_models import Target, conversation_for, listed, resolve
+from souvenance.server.openai_reply import CONVERSATION, Frame, OpenAIVoice, headers_of, whole
 from souvenance.server.openai_request import ChatBody, is_utility, parse_chat
-from souvenance.server.pace import Pace
 from souvenance.server.plain_answer import PlainAnswer
 from souvenance.server.problems import encoded
 from souvenance.server.turn_reply import AskedTurn, StreamedTurn, WholeTurn
@@ -44,64 +42,42 @@ async def model(here: Here, name: str) -> dict[str, object]:
 @router.post("/chat/completions", response_class=Response, openapi_extra=_BODY)
 async def chat_completions(request: Request, here: Here) -> Response:
     """`model` is a bot's name, `<upstream model>@<bot>`, or a bare upstream model; other fields go to the upstream."""
-    data = await request.body()
-    body = parse_chat(data)
-    ref = _ref(request.headers.get(CONVERSATION, ""))
+    body = parse_chat(await request.body())
+    ref = _ref(request)
     target = await resolve(here, body.model)
-    reply_id = f"chatcmpl-{uuid.uuid4().hex}"
-    created = int(here.kit.clock.now().timestamp())
-    voice = OpenAIVoice(reply_id=reply_id, created=created, model=body.model, wants_usage=body.wants_usage, ref=ref)
-    pace: Pace = request.app.state.pace
+    frame = _frame(here, body)
+    voice = OpenAIVoice(frame, wants_usage=body.wants_usage, ref=ref)
     if is_utility(request.headers.get(TASK, ""), body):
-        return PlainAnswer(here, target, body, voice, reply_id=reply_id, pace=pace)
-    clean("text", body.text, limit=here.kit.limits.message_characters)
-    address = FromClient(
-        client=client_of(request.headers.get("Authorization", "")),
-        ref=ref,
-        history=body.history,
-        conversation=await conversation_for(here, target),
-    )
-    key = request.headers.get("Idempotency-Key", "")
-    digest = hashlib.sha256(data).hexdigest()
-    asked = AskedTurn(
-        caller=here,
-        request=_turn(body, address, digest, model=target.model, key=key),
-        equals=request.app.state.equals,
-        name=f"{address.client} {digest}",
-    )
+        return PlainAnswer(here, target, body, voice, request.app.state.pace)
+    asked = await _asked(request, here, body, target)
     if body.stream:
-        return StreamedTurn(asked, voice, pace)
+        return StreamedTurn(asked, voice, request.app.state.pace)
 
     def compose(events: list[TurnEvent]) -> Response:
-        answer = whole(events, reply_id=reply_id, created=created, model=body.model)
-        return Response(encoded(answer), headers=headers_of(events[0], ref), media_type="application/json")
+        answer = encoded(whole(events, frame))
+        return Response(answer, headers=headers_of(events[0], ref), media_type="application/json")
 
     return WholeTurn(asked, compose)
 
 
-def client_of(authorization: str) -> str:
-    """A stable name for the key that a request came with: keys do not share conversations. "" without a key."""
-    scheme, _, key = authorization.strip().partition(" ")
-    if scheme.lower() != "bearer" or not key.strip():
-        return ""
-    return hashlib.sha256(key.strip().encode(errors="surrogateescape")).hexdigest()[:16]
+def _frame(here: Caller, body: ChatBody) -> Frame:
+    reply_id = "chatcmpl-" + here.kit.ids.new("rpl").partition("_")[2]
+    return Frame(reply_id=reply_id, created=int(here.kit.clock.now().timestamp()), model=body.model)
 
 
-def _ref(name: str) -> str:
-    """The name that a client gives its conversation."""
-    name = name.strip()
-    if len(name) > REF_CHARACTERS or not name.isprintable():
-        raise BadValue(CONVERSATION, value=name, expected=f"at most {REF_CHARACTERS} visible characters")
-    return name
-
-
-def _turn(body: ChatBody, address: FromClient, digest: str, *, model: str | None, key: str) -> TurnRequest:
-    return TurnRequest(
-        address=address,
+async def _asked(request: Request, here: Caller, body: ChatBody, target: Target) -> AskedTurn:
+    """The turn that a request asks for; an unknown bot is made once nothing else can be wrong with it."""
+    clean("text", body.text, limit=here.kit.limits.message_characters)
+    client = client_of(request.headers.get("Authorization", ""))
+    digest = hashlib.sha256(await request.body()).hexdigest()
+    turn = TurnRequest(
+        address=FromClient(
+            client=client, ref=_ref(request), history=body.history, conversation=await conversation_for(here, target)
+        ),
         text=body.text,
-        request_key=key,
+        request_key=request.headers.get("Idempotency-Key", ""),
         request_hash=digest,
-        model=model,
+        model=target.model,
         system=body.system,
         user_message=body.user_message,
         tail=body.tail,
@@ -109,3 +85,21 @@ def _turn(body: ChatBody, address: FromClient, digest: str, *, model: str | None
         fields=body.fields,
         stream=body.stream,
     )
+    return AskedTurn(caller=here, request=turn, equals=request.app.state.equals, name=f"{client} {digest}")
+
+
+def client_of(authorization: str) -> str:
+    """A stable name for the key that a request came with: keys share conversations neither with one another nor with
+    other doors."""
+    scheme, _, key = authorization.strip().partition(" ")
+    if scheme.lower() != "bearer" or not key.strip():
+        return "v1"
+    return "v1:" + hashlib.sha256(key.strip().encode(errors="surrogateescape")).hexdigest()[:16]
+
+
+def _ref(request: Request) -> str:
+    """The name that a client gives its conversation."""
+    name = request.headers.get(CONVERSATION, "").strip()
+    if len(name) > REF_CHARACTERS or not name.isprintable():
+        raise BadValue(CONVERSATION, value=name, expected=f"at most {REF_CHARACTERS} visible characters")
+    return name

@@ -8,6 +8,7 @@ client asked. The chunk that ends the reply, and the usage, are held back until 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, assert_never
 
 from souvenance.app.turn import Delta, Done, Noted, Opened, TurnEvent
@@ -34,13 +35,21 @@ def headers_of(first: TurnEvent, ref: str) -> dict[str, str]:
     return {CONVERSATION: ref or first.conversation.conversation_id}
 
 
-class OpenAIVoice:
-    """The chunks of one streamed reply, as one door says them."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """What every piece of a reply repeats; an upstream's own `reply_id` wins. `created` is in Unix seconds."""
 
-    def __init__(self, *, reply_id: str, created: int, model: str, wants_usage: bool, ref: str = "") -> None:
-        self._frame: dict[str, object] = {"id": "", "object": "chat.completion.chunk", "created": created}
-        self._model = model
-        self._fallback_id = reply_id
+    reply_id: str
+    created: int
+    model: str
+
+
+class OpenAIVoice:
+    """The chunks of one streamed reply."""
+
+    def __init__(self, frame: Frame, *, wants_usage: bool, ref: str = "") -> None:
+        self.frame = frame
+        self._id = ""
         self._wants_usage = wants_usage
         self._ref = ref
         self._spoke = False
@@ -90,8 +99,13 @@ class OpenAIVoice:
             choice = {**choice, "delta": delta}
             self._spoke = True
         kept = {name: value for name, value in wire.items() if name != "usage" or self._wants_usage}
-        self._frame["id"] = self._frame["id"] or wire.get("id") or self._fallback_id
-        head = {**self._frame, "model": self._model}
+        self._id = self._id or str(wire.get("id") or self.frame.reply_id)
+        head = {
+            "id": self._id,
+            "object": "chat.completion.chunk",
+            "created": self.frame.created,
+            "model": self.frame.model,
+        }
         return data_event({**head, **kept, **head, "choices": [] if choice is None else [choice]})
 
     def _ended(self, done: Done) -> Iterator[bytes]:
@@ -110,7 +124,7 @@ class OpenAIVoice:
         return usages[-1] if usages else {"usage": usage_of(done)}
 
 
-def whole(events: Sequence[TurnEvent], *, reply_id: str, created: int, model: str) -> dict[str, object]:
+def whole(events: Sequence[TurnEvent], frame: Frame) -> dict[str, object]:
     """The one response object of a request that does not stream."""
     done = next(event for event in events if isinstance(event, Done))
     chunks = [event.chunk for event in events if isinstance(event, Delta) and event.chunk is not None]
@@ -123,10 +137,10 @@ def whole(events: Sequence[TurnEvent], *, reply_id: str, created: int, model: st
     usage = wire["usage"] if _says_it_all(wire, done) else usage_of(done)
     return {
         **wire,
-        "id": wire.get("id") or reply_id,
+        "id": wire.get("id") or frame.reply_id,
         "object": "chat.completion",
-        "created": wire.get("created") or created,
-        "model": model,
+        "created": wire.get("created") or frame.created,
+        "model": frame.model,
         "choices": [{**choice, "message": message, "finish_reason": finish}],
         "usage": usage,
     }

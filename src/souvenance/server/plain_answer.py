@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -23,6 +22,7 @@ from souvenance.server.openai_models import Target
 from souvenance.server.openai_reply import OpenAIVoice, whole
 from souvenance.server.openai_request import ChatBody
 from souvenance.server.pace import Pace
+from souvenance.server.problems import encoded
 
 log = logging.getLogger(__name__)
 
@@ -30,15 +30,12 @@ log = logging.getLogger(__name__)
 class PlainAnswer(Response):
     """The model's own answer to the messages as the client sent them; no bot is made for it."""
 
-    def __init__(
-        self, here: Caller, target: Target, body: ChatBody, voice: OpenAIVoice, *, reply_id: str, pace: Pace
-    ) -> None:
+    def __init__(self, here: Caller, target: Target, body: ChatBody, voice: OpenAIVoice, pace: Pace) -> None:
         super().__init__()
         self._here = here
         self._target = target
         self._body = body
         self._voice = voice
-        self._reply_id = reply_id
         self._pace = pace
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -63,9 +60,7 @@ class PlainAnswer(Response):
     async def _say_whole(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with aclosing(self._events()) as events:
             heard = [event async for event in events]
-        created = int(self._here.kit.clock.now().timestamp())
-        answer = whole(heard, reply_id=self._reply_id, created=created, model=self._body.model)
-        response = Response(json.dumps(answer, ensure_ascii=False), media_type="application/json")
+        response = Response(encoded(whole(heard, self._voice.frame)), media_type="application/json")
         await response(scope, receive, send)
 
     async def _events(self) -> AsyncGenerator[TurnEvent, None]:

@@ -6,8 +6,9 @@ from typing import Any
 from souvenance.app.turn import Delta, Done, Noted, TurnEvent
 from souvenance.errors import ModelBroken, ModelRefused
 from souvenance.ports.chat_model import ModelChunk, ToolCallDelta
-from souvenance.server.openai_reply import OpenAIVoice, whole
+from souvenance.server.openai_reply import Frame, OpenAIVoice, whole
 
+FRAME = Frame(reply_id="chatcmpl-own", created=9, model="Mira")
 DONE = Done(turn=None, message=None, finish="stop", model="gpt", tokens_in=11, tokens_out=3)
 
 
@@ -24,7 +25,7 @@ def upstream(text: str, said: dict[str, Any], *, shown: str | None = None) -> De
 
 
 def spoken(*events: TurnEvent, wants_usage: bool = False) -> list[Any]:
-    voice = OpenAIVoice(reply_id="chatcmpl-own", created=9, model="Mira", wants_usage=wants_usage)
+    voice = OpenAIVoice(FRAME, wants_usage=wants_usage)
     pieces = [piece.decode() for event in events for piece in voice.say(event)]
     data = [piece.removeprefix("data: ").removesuffix("\n\n") for piece in pieces]
     return [each if each == "[DONE]" else json.loads(each) for each in data]
@@ -138,7 +139,7 @@ def test_a_refusal_stays_in_its_own_field() -> None:
 
 
 def test_an_upstreams_error_object_goes_on_inside_the_stream() -> None:
-    voice = OpenAIVoice(reply_id="x", created=9, model="Mira", wants_usage=False)
+    voice = OpenAIVoice(FRAME, wants_usage=False)
     refused = ModelRefused("gpt", status=503, body=b'{"error":{"message":"overloaded","code":503}}')
     assert json.loads(voice.trouble(refused)[6:]) == {"error": {"message": "overloaded", "code": 503}}
     broken = json.loads(voice.trouble(ModelBroken("gpt", problem="half a stream"))[6:])
@@ -146,7 +147,7 @@ def test_an_upstreams_error_object_goes_on_inside_the_stream() -> None:
 
 
 def composed(*events: TurnEvent) -> dict[str, Any]:
-    answer: dict[str, Any] = whole([*events, DONE], reply_id="chatcmpl-own", created=9, model="Mira")
+    answer: dict[str, Any] = whole([*events, DONE], FRAME)
     return answer
 
 
