@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.domain.ids import ConversationId, MemoryId
+from souvenance.domain.ids import BotId, ConversationId, MemoryId
 from souvenance.domain.memory import ACCOUNT_SCOPE, MemoryState, Scope
 from souvenance.domain.recall import rank
-from souvenance.ports.memories import Found, Kind
+from souvenance.ports.memories import ChatsWith, Found, Kind
 from souvenance.ports.store import Store, Unit
 from souvenance.storage.index import CANDIDATES, CHOOSING, rarest
 from tests.conformance.facts import BOT_SCOPE, converse, keep, memory, read, say, write
-from tests.conformance.rows import ALICE, BOB
+from tests.conformance.rows import ALICE, BOB, conversation
 
 CHAT = ConversationId("con_1")
 
@@ -29,13 +29,19 @@ def tell(unit: Unit, position: int, *terms: str, conversation_id: str = CHAT, ch
 
 
 def find(
-    unit: Unit, *terms: str, within: str | None = None, leave_out: str | None = None, leave_out_from: int = 0
+    unit: Unit,
+    *terms: str,
+    within: str | None = None,
+    leave_out: str | None = None,
+    leave_out_from: int = 0,
+    chats: ChatsWith | None = None,
 ) -> Found:
     return unit.index.find_messages(
         terms,
         conversation_id=None if within is None else ConversationId(within),
         leave_out=None if leave_out is None else ConversationId(leave_out),
         leave_out_from=leave_out_from,
+        chats=chats,
     )
 
 
@@ -182,6 +188,19 @@ async def test_the_live_window_can_be_left_out(store: Store) -> None:
     assert items(found) == {"msg_1x00000x0x0"} | {f"msg_2x0000{position}x0x0" for position in range(4)}
     within = await read(store, lambda unit: find(unit, "tea", within="con_1", leave_out="con_1", leave_out_from=3))
     assert len(items(within)) == 3
+
+
+async def test_messages_are_found_among_the_chats_of_one_bot_or_of_bare_models(store: Store) -> None:
+    bots = {"con_1": "bot_1", "con_2": "bot_2", "con_3": None}
+
+    def fill(unit: Unit) -> list[set[str]]:
+        for number, (conversation_id, bot_id) in enumerate(bots.items()):
+            unit.conversations.put(conversation(conversation_id, bot_id=bot_id))
+            tell(unit, number, "tea", conversation_id=conversation_id)
+        asked = [None, ChatsWith(bot_id=BotId("bot_1")), ChatsWith(bot_id=BotId("bot_9")), ChatsWith(bot_id=None)]
+        return [{item[4] for item in items(find(unit, "tea", chats=chats))} for chats in asked]
+
+    assert await write(store, fill) == [{"1", "2", "3"}, {"1"}, set(), {"3"}]
 
 
 async def test_the_messages_of_another_owner_are_not_found(store: Store) -> None:

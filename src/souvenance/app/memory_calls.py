@@ -23,6 +23,7 @@ from souvenance.domain.prompt import Run
 from souvenance.domain.terms import terms
 from souvenance.domain.text import clean, clean_key
 from souvenance.errors import InputError, StoreError
+from souvenance.ports.memories import ChatsWith
 from souvenance.prompts import memory_tools, notebook_tools
 from souvenance.prompts.memory_tools import BadCall, ForgetCall, MemoryCall, QueryCall, RememberCall, UpdateCall
 from souvenance.prompts.notebook_tools import DropCall, KeepCall, NotebookCall
@@ -154,6 +155,7 @@ async def _query(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply, text: st
         text=text,
         scopes=scopes_read(plan.policy, plan.opened),
         messages=plan.policy.finds_messages,
+        chats=ChatsWith(bot_id=plan.opened.conversation.bot_id),
         leave_out=plan.opened.conversation.conversation_id,
         leave_out_from=plan.gathered.move.start,
     )

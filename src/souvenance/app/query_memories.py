@@ -14,19 +14,21 @@ from souvenance.domain.recall import Ranked, rank
 from souvenance.domain.terms import terms
 from souvenance.domain.text import clean
 from souvenance.errors import BadValue
-from souvenance.ports.memories import Found
+from souvenance.ports.memories import ChatsWith, Found
 from souvenance.ports.store import Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """What to look for. `scopes` None means all of the owner's, an empty tuple is an error; messages from position
-    `leave_out_from` of conversation `leave_out` on are left out, since its live window holds them.
+    `leave_out_from` of conversation `leave_out` on are left out, since its live window holds them. `chats` None means
+    messages of all conversations that may be found, which only a person may ask for (K1).
     """
 
     text: str
     scopes: tuple[Scope, ...] | None = None
     messages: bool = False
+    chats: ChatsWith | None = None
     limit: int | None = None
     leave_out: ConversationId | None = None
     leave_out_from: int = 0
@@ -99,7 +101,11 @@ def _find(unit: Unit, kit: Kit, query: Query, words: Sequence[str], limit: int) 
 
 def _messages(unit: Unit, query: Query, words: Sequence[str], limit: int) -> tuple[MessageHit, ...]:
     found = unit.index.find_messages(
-        words, conversation_id=None, leave_out=query.leave_out, leave_out_from=query.leave_out_from
+        words,
+        conversation_id=None,
+        leave_out=query.leave_out,
+        leave_out_from=query.leave_out_from,
+        chats=query.chats,
     )
     ranked = _ranked(found, limit)
     messages = {m.message_id: m for m in unit.messages.many([MessageId(r.item) for r in ranked])}

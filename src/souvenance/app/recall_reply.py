@@ -13,6 +13,7 @@ from souvenance.app.turn import Delta
 from souvenance.domain.ids import OwnerId
 from souvenance.domain.memory_lines import line
 from souvenance.errors import StoreError
+from souvenance.ports.memories import ChatsWith
 
 LABEL = "[recall reply: no model is connected]"
 _NOTHING = "Nothing that is remembered fits this. Your message is kept."
@@ -26,6 +27,7 @@ async def recall_reply(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply) ->
         text=plan.opened.message.text,
         scopes=scopes,
         messages=plan.policy.finds_messages,
+        chats=ChatsWith(bot_id=plan.opened.conversation.bot_id),
         leave_out=plan.opened.conversation.conversation_id,
         leave_out_from=plan.opened.turn.position,
         limit=_MOST,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol, TypeAlias, assert_never
 
-from souvenance.domain.ids import ConversationId, MemoryId, MessageId
+from souvenance.domain.ids import BotId, ConversationId, MemoryId, MessageId
 from souvenance.domain.journal import Operation
 from souvenance.domain.memory import Memory, Scope
 from souvenance.domain.recall import Posting
@@ -175,11 +175,22 @@ class Found:
     mean_length: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatsWith:
+    """The conversations with this bot; None: those with a bare model."""
+
+    bot_id: BotId | None
+
+
 class Index(Protocol):
     """The text index of one owner (HOUSE 11): terms are kept as keyed hashes."""
 
     def put(self, kind: Kind, item: str, terms: Sequence[str]) -> None:
         """Index an item by its terms (repeats count); replaces what was there."""
+        ...
+
+    def put_new(self, kind: Kind, items: Mapping[str, Sequence[str]]) -> None:
+        """Index many items that are not indexed yet."""
         ...
 
     def remove(self, kind: Kind, item: str) -> None: ...
@@ -195,8 +206,9 @@ class Index(Protocol):
         conversation_id: ConversationId | None,
         leave_out: ConversationId | None,
         leave_out_from: int,
+        chats: ChatsWith | None = None,
     ) -> Found:
-        """Among chosen messages of one conversation or all of the owner's that may be found; without those of
-        conversation `leave_out` at position `leave_out_from` and later (its live window).
+        """Among chosen messages of one conversation or all of the owner's that may be found, of `chats` only if given;
+        without those of conversation `leave_out` at position `leave_out_from` and later (its live window).
         """
         ...

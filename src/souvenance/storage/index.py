@@ -19,7 +19,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from souvenance.domain.ids import ConversationId
 from souvenance.domain.memory import Scope
 from souvenance.domain.recall import Posting
-from souvenance.ports.memories import Found, Kind
+from souvenance.ports.memories import ChatsWith, Found, Kind
 from souvenance.storage.batches import batches
 from souvenance.storage.memory_rows import LIVE
 from souvenance.storage.repository import OWNER, Repository, owned
@@ -65,6 +65,8 @@ _OF_MESSAGES = (
 _FINDABLE = not_(
     or_(conversations.c.challenge, conversations.c.gateway, conversations.c.anonymous, conversations.c.temporary)
 )
+# In these (K1); a None of Python would be compared as a value, and NULL equals nothing.
+_OF_CHATS = {True: conversations.c.bot_id == bindparam("bot"), False: conversations.c.bot_id.is_(None)}
 _WITHIN = messages.c.conversation_id == bindparam("within")
 _LEFT_OUT = (messages.c.conversation_id == bindparam("left_out")) & (messages.c.position >= bindparam("left_out_from"))
 
@@ -76,13 +78,20 @@ class SqlIndex(Repository):
 
     def put(self, kind: Kind, item: str, terms: Sequence[str]) -> None:
         gone = self._removed(kind, [item])
-        length = len(terms)
+        self._put({item: terms}, kind, items=-len(gone), length=-sum(gone.values()))
+
+    def put_new(self, kind: Kind, items: Mapping[str, Sequence[str]]) -> None:
+        self._put(items, kind, items=0, length=0)
+
+    def _put(self, new: Mapping[str, Sequence[str]], kind: Kind, *, items: int, length: int) -> None:
+        """Write the postings of items that have none; `items` and `length` are what the totals change by besides."""
         rows = [
-            {"kind": kind, "term": self._term(term), "item": item, "frequency": times, "length": length}
+            {"kind": kind, "term": self._term(term), "item": item, "frequency": times, "length": len(terms)}
+            for item, terms in new.items()
             for term, times in Counter(terms).items()
         ]
         self._insert(insert(postings), rows)
-        self._count(kind, items=bool(terms) - len(gone), length=length - sum(gone.values()))
+        self._count(kind, items=items + sum(map(bool, new.values())), length=length + sum(map(len, new.values())))
 
     def remove(self, kind: Kind, item: str) -> None:
         self.remove_all(kind, [item])
@@ -102,9 +111,16 @@ class SqlIndex(Repository):
         conversation_id: ConversationId | None,
         leave_out: ConversationId | None,
         leave_out_from: int,
+        chats: ChatsWith | None = None,
     ) -> Found:
-        statement = partial(_in_messages, within=conversation_id is not None, leaving_out=leave_out is not None)
-        values = {"within": conversation_id, "left_out": leave_out, "left_out_from": leave_out_from}
+        statement = partial(
+            _in_messages,
+            within=conversation_id is not None,
+            leaving_out=leave_out is not None,
+            of_a_bot=None if chats is None else chats.bot_id is not None,
+        )
+        bot_id = None if chats is None else chats.bot_id
+        values = {"within": conversation_id, "left_out": leave_out, "left_out_from": leave_out_from, "bot": bot_id}
         return self._find(Kind.MESSAGE, terms, statement, values)
 
     def _find(
@@ -156,8 +172,11 @@ def _in_memories(terms: int) -> Select[Any]:
 
 
 @lru_cache(maxsize=256)
-def _in_messages(terms: int, *, within: bool, leaving_out: bool) -> Select[Any]:
+def _in_messages(terms: int, *, within: bool, leaving_out: bool, of_a_bot: bool | None) -> Select[Any]:
+    """`of_a_bot` None: of all; False: of bare models."""
     readable = _OF_MESSAGES.where(_WITHIN if within else _FINDABLE)
+    if of_a_bot is not None:
+        readable = readable.where(_OF_CHATS[of_a_bot])
     return _postings_of(readable.where(not_(_LEFT_OUT)) if leaving_out else readable, terms)
 
 
