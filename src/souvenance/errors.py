@@ -5,7 +5,7 @@
     │   ├── EmptyText · TextTooLong · UnusableText · BadValue
     ├── NotFound              no such thing for this owner (or it is somebody else's: the same answer)
     ├── Conflict              the world has moved, or has no room
-    │   ├── StaleEdit · KeyTaken · NameTaken · PinRoomFull · TurnSuperseded · OfferExpired
+    │   ├── StaleEdit · KeyTaken · NameTaken · PinRoomFull · RequestKeyUsed · TurnSuperseded · OfferExpired
     ├── Refused               a rule says no (policy, pinned, credit)
     │   ├── MemoryIsOff · PinnedMemory
     ├── PromptTooLarge        what must be sent does not fit the model
@@ -146,6 +146,19 @@ class PinRoomFull(Conflict):
             scope=scope,
             pinned=pinned,
             limit=limit,
+        )
+
+
+class RequestKeyUsed(Conflict):
+    """An idempotency key stands for one message; it was used for another one."""
+
+    code = "request_key_used"
+
+    def __init__(self, key: str) -> None:
+        shown = key if len(key) <= 60 else key[:57] + "…"
+        super().__init__(
+            f"The idempotency key {shown!r} was used for another message. Nothing was stored; use a new key.",
+            field="idempotency_key",
         )
 
 

@@ -43,13 +43,11 @@ def visible(history: Sequence[tuple[Role, str]]) -> list[tuple[Role, str]]:
     return kept
 
 
-def prepare_history(kit: Kit, history: Sequence[tuple[Role, str]]) -> tuple[Adopted, ...]:
-    """The history in turns: a user message opens one, what follows until the next answers it. Nothing is dropped but
-    messages without any text, which nobody saw.
-    """
+def prepare_history(kit: Kit, said: Sequence[tuple[Role, str]]) -> tuple[Adopted, ...]:
+    """What `visible` left of a history, in turns: a user message opens one, what follows until the next answers it."""
     adopted: list[Adopted] = []
     position, part, turn_id = -1, 0, TurnId("")
-    for role, text in visible(history):
+    for role, text in said:
         opens = role is Role.USER or position < 0
         if opens:
             position, part, turn_id = position + 1, 0 if role is Role.USER else 1, TurnId(kit.ids.new("trn"))
@@ -73,30 +71,35 @@ def prepare_history(kit: Kit, history: Sequence[tuple[Role, str]]) -> tuple[Adop
 
 def adopt(unit: Unit, conversation: Conversation, history: Sequence[Adopted], now: datetime) -> Conversation:
     """Store the prepared history in a new, empty conversation; returns the conversation as it is then."""
-    for said in history:
-        if said.opens:
-            unit.turns.put(_turn(conversation, said, now))
-        unit.messages.put(_message(conversation, said, now))
-        unit.index.put(Kind.MESSAGE, said.message_id, said.terms)
     if not history:
         return conversation
+    turns: list[Turn] = []
+    hashed = conversation.history_hash
+    for said in history:
+        hashed = history_hash([(said.role, said.text)], unit.keyed_hash, after=hashed)
+        if said.opens:
+            turns.append(_turn(conversation, said, hashed, now))
+    unit.turns.put_all(turns)
+    unit.messages.put_all([_message(conversation, said, now) for said in history])
+    unit.index.put_new(Kind.MESSAGE, {said.message_id: said.terms for said in history})
     grown = replace(
         conversation,
         last_position=history[-1].position,
         messages=len(history),
-        history_hash=history_hash([(said.role, said.text) for said in history], unit.keyed_hash),
+        history_hash=hashed,
         version=conversation.version + 1,
     )
     unit.conversations.save(grown)
     return grown
 
 
-def _turn(conversation: Conversation, said: Adopted, now: datetime) -> Turn:
+def _turn(conversation: Conversation, said: Adopted, opened_hash: str, now: datetime) -> Turn:
     return Turn(
         turn_id=said.turn_id,
         conversation_id=conversation.conversation_id,
         position=said.position,
         state=TurnState.WHOLE,
+        opened_hash=opened_hash,
         client=conversation.client,
         acknowledged=True,
         created_at=now,

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
-from dataclasses import replace
 
 from souvenance.app.answer_without_memory import answer_without_memory
 from souvenance.app.change_memories import Changed, NotChanged, Outcome
 from souvenance.app.check_size import check_size
 from souvenance.app.choose_model import Shelf, models_at_hand
 from souvenance.app.kit import Kit
+from souvenance.app.off_loop import to_its_end
 from souvenance.app.open_turn import OpenedTurn, open_turn
 from souvenance.app.plan_turn import Plan, plan_turn
 from souvenance.app.recall_reply import recall_reply
@@ -24,11 +24,9 @@ from souvenance.app.run_command import command_of, run_command
 from souvenance.app.settle_turn import Settled, settle_turn
 from souvenance.app.speak import speak
 from souvenance.app.turn import Delta, Done, FromClient, InConversation, Noted, Opened, TurnEvent, TurnRequest
-from souvenance.domain.conversation import TurnState
 from souvenance.domain.ids import OwnerId, TurnId
 from souvenance.domain.memory_lines import line
-from souvenance.errors import ModelError, StoreUnavailable, TurnSuperseded
-from souvenance.ports.store import Unit
+from souvenance.errors import ModelBroken, ModelError, StoreError, TurnSuperseded
 
 
 async def chat_turn(kit: Kit, owner_id: OwnerId, request: TurnRequest) -> AsyncGenerator[TurnEvent, None]:
@@ -52,7 +50,7 @@ async def chat_turn(kit: Kit, owner_id: OwnerId, request: TurnRequest) -> AsyncG
                 shelf,
                 lambda unit, opened: check_size(unit, kit, request, opened, offer_tools=True),
             )
-        except StoreUnavailable:
+        except StoreError:
             async with aclosing(answer_without_memory(kit, request, shelf)) as events:
                 async for event in events:
                     yield event
@@ -70,13 +68,7 @@ async def acknowledge(kit: Kit, owner_id: OwnerId, turn_id: TurnId) -> None:
 
     A turn that waits for the results of the client's own tools is not answered yet, and stays as it is.
     """
-
-    def work(unit: Unit) -> None:
-        turn = unit.turns.get(turn_id)
-        if turn.state is TurnState.WHOLE:
-            unit.turns.save(replace(turn, acknowledged=True))
-
-    await kit.store.write(owner_id, work, label="turn.acknowledged")
+    await kit.store.write(owner_id, lambda unit: unit.turns.acknowledge(turn_id), label="turn.acknowledged")
 
 
 def _name(owner_id: OwnerId, request: TurnRequest) -> str:
@@ -99,7 +91,7 @@ async def _answer(
         return
     try:
         plan = await plan_turn(kit, owner_id, request, opened)
-    except StoreUnavailable:
+    except StoreError:
         async with aclosing(answer_without_memory(kit, request, shelf, opened=opened)) as events:
             async for event in events:
                 yield event
@@ -128,16 +120,18 @@ async def _speak_and_settle(kit: Kit, owner_id: OwnerId, plan: Plan) -> AsyncGen
         async with aclosing(voice(kit, owner_id, plan, reply)) as pieces:
             async for piece in pieces:
                 yield piece
+        if not reply.is_worth_keeping and not reply.their_calls:
+            raise ModelBroken(str(plan.layout.head["model"]), problem="an empty reply")
     except ModelError:
         await _keep_cut_off(kit, owner_id, plan, reply)
         raise
     except (GeneratorExit, asyncio.CancelledError):
         # The caller is gone; what it saw is kept all the same, even if the task is cancelled once more.
-        await asyncio.shield(asyncio.ensure_future(_keep_cut_off(kit, owner_id, plan, reply)))
+        await to_its_end(_keep_cut_off(kit, owner_id, plan, reply))
         raise
     try:
-        settled = await settle_turn(kit, owner_id, plan, reply)
-    except StoreUnavailable:
+        settled = await to_its_end(settle_turn(kit, owner_id, plan, reply))
+    except StoreError:
         yield _done(plan, reply, None)
         return
     if reply.is_calls_only and settled.message is not None:
@@ -150,10 +144,12 @@ async def _speak_and_settle(kit: Kit, owner_id: OwnerId, plan: Plan) -> AsyncGen
 
 
 async def _keep_cut_off(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply) -> None:
-    """Store what was said before the end; complete calls in it count (T6). With nothing said the turn stays open."""
-    if reply.is_worth_keeping:
+    """Store what was said before the end; complete calls in it count (T6). With nothing said the turn stays open, but
+    where the window stands now is kept, as is what was sent.
+    """
+    if reply.rounds or reply.is_worth_keeping:
         # That the reply ends is told by what ended it; a store that fails besides leaves the turn open, answerable.
-        with suppress(StoreUnavailable, TurnSuperseded):
+        with suppress(StoreError, TurnSuperseded):
             await settle_turn(kit, owner_id, plan, reply, cut_off=True)
 
 

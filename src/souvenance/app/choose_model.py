@@ -9,7 +9,8 @@ from souvenance.app.kit import Kit
 from souvenance.domain.bot import Bot
 from souvenance.domain.conversation import Conversation
 from souvenance.domain.limits import Limits
-from souvenance.errors import NoModel, UnknownModel
+from souvenance.domain.text import clean
+from souvenance.errors import InputError, NoModel, UnknownModel
 from souvenance.ports.chat_model import ModelInfo
 
 
@@ -22,10 +23,21 @@ class Shelf:
 
 
 async def models_at_hand(kit: Kit) -> Shelf:
-    listed = await kit.models.models()
+    """Models whose names no table could hold are left out. UnknownModel when the installation's own is one."""
+    listed = [info for info in await kit.models.models() if _can_be_kept(info.name, kit.limits)]
+    if kit.default_model is not None and not _can_be_kept(kit.default_model, kit.limits):
+        raise UnknownModel(kit.default_model, known=tuple(info.name for info in listed))
     default = kit.default_model or (listed[0].name if listed else None)
     by_provider = {f"{info.provider}/{info.name}": info for info in listed if info.provider}
     return Shelf(models=by_provider | {info.name: info for info in listed}, default=default)
+
+
+def _can_be_kept(name: str, limits: Limits) -> bool:
+    try:
+        clean("model", name, limit=limits.model_characters, keep_breaks=False)
+    except InputError:
+        return False
+    return True
 
 
 def choose(shelf: Shelf, *, asked: str | None, conversation: Conversation | None, bot: Bot | None) -> ModelInfo | None:

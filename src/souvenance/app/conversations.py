@@ -8,7 +8,10 @@ from zoneinfo import ZoneInfo
 
 from souvenance.app.kit import Kit
 from souvenance.domain.conversation import Channel, Conversation, Flags
+from souvenance.domain.history import beginning
 from souvenance.domain.ids import BotId, ConversationId, OwnerId, PersonaId
+from souvenance.domain.limits import Limits
+from souvenance.domain.text import clean
 from souvenance.errors import BadValue
 from souvenance.ports.store import Unit
 
@@ -28,6 +31,7 @@ class NewConversation:
 
 async def open_conversation(kit: Kit, owner_id: OwnerId, new: NewConversation) -> Conversation:
     """Store a conversation without a turn yet; NotFound when its bot or persona is not the owner's."""
+    check_new(kit.limits, new)
     made = make_conversation(new, ConversationId(kit.ids.new("cnv")), kit.clock.now())
 
     def work(unit: Unit) -> Conversation:
@@ -42,6 +46,14 @@ async def read_conversation(kit: Kit, owner_id: OwnerId, conversation_id: Conver
     )
 
 
+def check_new(limits: Limits, new: NewConversation) -> None:
+    """InputError for a title or a model's name that cannot be stored, or that is too long."""
+    if new.title:
+        clean("title", new.title, limit=limits.title_characters, keep_breaks=False)
+    if new.model is not None:
+        clean("model", new.model, limit=limits.model_characters, keep_breaks=False)
+
+
 def make_conversation(
     new: NewConversation, conversation_id: ConversationId, now: datetime, *, client: str = "", ref: str = ""
 ) -> Conversation:
@@ -52,20 +64,28 @@ def make_conversation(
         persona_id=new.persona_id,
         model=new.model,
         channel=new.channel,
-        flags=new.flags,
+        flags=_allowed(new.flags),
         title=new.title,
         time_zone=known_zone(new.time_zone or "UTC"),
         client=client,
         client_ref=ref,
+        history_hash=beginning(new.bot_id),
         created_at=now,
         updated_at=now,
     )
 
 
+def _allowed(flags: Flags) -> Flags:
+    """Of a temporary or anonymous chat nothing may be stored (O4); whether it is a gateway's, the server derives (O5)."""
+    for name in ("temporary", "anonymous"):
+        if getattr(flags, name):
+            raise BadValue(f"flags.{name}", value=True, expected="false: temporary chats are not available yet")
+    if flags.gateway:
+        raise BadValue("flags.gateway", value=True, expected="false: the server derives it, nobody claims it")
+    return flags
+
+
 def put_conversation(unit: Unit, made: Conversation) -> Conversation:
-    if made.flags.temporary or made.flags.anonymous:
-        # O4: nothing of such a chat may be stored, and a chat that is not stored is not offered yet.
-        raise BadValue("flags", value="temporary or anonymous", expected="a chat that may be stored")
     if made.bot_id is not None:
         unit.bots.get(made.bot_id)
     if made.persona_id is not None:

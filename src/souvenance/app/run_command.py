@@ -88,7 +88,7 @@ def _conversation(unit: Unit, kit: Kit, request: TurnRequest) -> Conversation:
         case InConversation(conversation_id=conversation_id):
             return unit.conversations.get(conversation_id)
         case FromClient(client=client, ref=ref, conversation=new):
-            named = unit.conversations.by_client_ref(client, ref) if ref else None
+            named = unit.conversations.by_client_ref(client, ref, new.bot_id) if ref else None
             return named or _unsaved(kit, new)
         case NewChat(conversation=new):
             return _unsaved(kit, new)

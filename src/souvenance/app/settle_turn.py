@@ -10,16 +10,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from souvenance.app.change_memories import Cause, Changed, Outcome, Store, carry_out
+from souvenance.app.gather_turn import scopes_read
 from souvenance.app.kit import Kit
+from souvenance.app.off_loop import off_loop
 from souvenance.app.plan_turn import Plan
 from souvenance.app.reply import Reply, Round
 from souvenance.app.undo_writes import undo_writes
 from souvenance.domain.conversation import Conversation, Message, MessageState, Role, Turn, TurnState
 from souvenance.domain.cost import learn
 from souvenance.domain.history import history_hash
-from souvenance.domain.ids import MessageId, OwnerId, PromptId
+from souvenance.domain.ids import MemoryId, MessageId, OwnerId, PromptId
 from souvenance.domain.journal import Actor
-from souvenance.domain.sent import Part, SentPrompt
+from souvenance.domain.sent import ERASED, Part, SentPrompt
 from souvenance.domain.terms import terms
 from souvenance.errors import TurnSuperseded
 from souvenance.ports.memories import Kind
@@ -57,34 +59,40 @@ class _Result:
 
 async def settle_turn(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply, *, cut_off: bool = False) -> Settled:
     """Store the reply as it stands in `reply`; TurnSuperseded when another attempt took the turn meanwhile."""
-    message_id = MessageId(kit.ids.new("msg"))
+    result = await off_loop(len(reply.text), lambda: _worked_out(kit, plan, reply, cut_off=cut_off))
+    return await kit.store.write(owner_id, lambda unit: _settle(unit, result), label="turn.settled")
+
+
+def _worked_out(kit: Kit, plan: Plan, reply: Reply, *, cut_off: bool) -> _Result:
     now = kit.clock.now()
-    result = _Result(
+    return _Result(
         plan=plan,
         reply=reply,
         state=MessageState.CUT_OFF if cut_off else MessageState.WHOLE,
-        message_id=message_id,
+        message_id=MessageId(kit.ids.new("msg")),
         prompts=tuple(_sent(kit, plan, told, number, now) for number, told in enumerate(reply.rounds)),
         tokens=kit.tokenizer.count(_SAVED.format(1) if reply.is_calls_only else reply.text),
         now=now,
         terms=terms(reply.text),
     )
-    return await kit.store.write(owner_id, lambda unit: _settle(unit, result), label="turn.settled")
 
 
 def _settle(unit: Unit, result: _Result) -> Settled:
     plan, reply = result.plan, result.reply
+    unit.owners.hold()
     conversation = unit.conversations.lock(plan.opened.conversation.conversation_id)
     turn = unit.turns.get(plan.opened.turn.turn_id)
-    if turn.attempt != plan.opened.turn.attempt:
-        raise TurnSuperseded(turn.turn_id)
     earlier = unit.messages.of_turn(turn.turn_id)
-    left = _left(earlier, goes_on=plan.opened.goes_on)
+    left = _left(earlier, goes_on=plan.opened.goes_on) if reply.is_worth_keeping else []
+    answered = turn.state is TurnState.WHOLE and reply.is_worth_keeping and not left
+    if answered or turn.attempt != plan.opened.turn.attempt:
+        raise TurnSuperseded(turn.turn_id)
     _take_back(unit, left, result.now)
     outcomes = tuple(carry_out(unit, wish, _cause(actor, result)) for wish, actor in reply.wishes)
     message = None
     if reply.is_worth_keeping:
         message = _put_reply(unit, turn, earlier, result, outcomes)
+    _keep_epoch(unit, conversation, result)
     _keep_prompts(unit, result, message, outcomes)
     turn = _close(turn, reply, message)
     unit.turns.save(turn)
@@ -157,13 +165,9 @@ def _close(turn: Turn, reply: Reply, message: Message | None) -> Turn:
 
 def _keep_prompts(unit: Unit, result: _Result, message: Message | None, outcomes: Sequence[Outcome]) -> None:
     plan, reply = result.plan, result.reply
-    shown = plan.shown
-    if shown.new_epoch and shown.epoch is not None:
-        unit.epochs.save(shown.epoch)
-    if reply.given:
-        unit.short_ids.put(plan.opened.conversation.conversation_id, reply.given)
+    gone = _erased_meanwhile(unit, result)
     for prompt in result.prompts:
-        parts = _of_what_was_stored(prompt.parts, reply, outcomes)
+        parts = _blanked(_of_what_was_stored(prompt.parts, reply, outcomes), gone)
         unit.prompts.put(replace(prompt, message_id=None if message is None else message.message_id, parts=parts))
     calibration = learnt = plan.gathered.calibration
     for told in reply.rounds:
@@ -171,6 +175,39 @@ def _keep_prompts(unit: Unit, result: _Result, message: Message | None, outcomes
             learnt = learn(learnt, estimated=told.estimated_in, reported=told.usage.tokens_in)
     if learnt != calibration and plan.opened.model is not None:
         unit.calibrations.save(plan.opened.model.name, learnt)
+
+
+def _keep_epoch(unit: Unit, conversation: Conversation, result: _Result) -> None:
+    """Keep the epoch that this prompt began and the numbers it gave, unless the world has moved since it was read: then
+    the next prompt begins one of its own, and nothing erased meanwhile is written again (M14).
+    """
+    shown = result.plan.shown
+    alone = conversation.version == result.plan.opened.conversation.version
+    if shown.new_epoch and shown.epoch is not None and alone and not _scopes_moved(unit, result):
+        unit.epochs.save(shown.epoch)
+    if result.reply.given:
+        unit.short_ids.put(conversation.conversation_id, result.reply.given)
+
+
+def _scopes_moved(unit: Unit, result: _Result) -> bool:
+    """Whether a person edited, pinned or erased something that this prompt read, since it was read."""
+    scopes = scopes_read(result.plan.policy, result.plan.opened)
+    now = {f"scope {scope.key}": str(state.epoch) for scope, state in unit.scopes.read(scopes).items()}
+    return any(result.plan.gathered.basis.get(key) != epoch for key, epoch in now.items())
+
+
+def _erased_meanwhile(unit: Unit, result: _Result) -> frozenset[MemoryId]:
+    """The memories in this prompt that were purged while the model spoke: no purge will come past them again."""
+    if not _scopes_moved(unit, result):
+        return frozenset()
+    named = {part.memory_id for prompt in result.prompts for part in prompt.parts if part.memory_id is not None}
+    there = {memory.memory_id for memory in unit.memories.many(sorted(named))}
+    wished = {wish.memory_id for wish, _ in result.reply.wishes if isinstance(wish, Store)}
+    return frozenset(named - there - wished)
+
+
+def _blanked(parts: Sequence[Part], gone: frozenset[MemoryId]) -> tuple[Part, ...]:
+    return tuple(replace(part, data=ERASED) if part.memory_id in gone else part for part in parts)
 
 
 def _of_what_was_stored(parts: Sequence[Part], reply: Reply, outcomes: Sequence[Outcome]) -> tuple[Part, ...]:
@@ -201,10 +238,10 @@ def _grown(
     move = plan.gathered.move
     moved = move.start > conversation.window_start
     hashed = conversation.history_hash
-    if message is not None and message.text.strip():
-        said = [(m.role, m.text) for m in kept if left and m.role is Role.BOT and m.text.strip()]
-        after = plan.opened.turn.opened_hash if left else hashed
-        hashed = history_hash([*said, (Role.BOT, message.text)], unit.keyed_hash, after=after)
+    newest = plan.opened.turn.position == conversation.last_position
+    if message is not None and message.text.strip() and newest:
+        said = [(m.role, m.text) for m in kept if m.role is Role.BOT and m.text.strip()]
+        hashed = history_hash([*said, (Role.BOT, message.text)], unit.keyed_hash, after=plan.opened.turn.opened_hash)
     return replace(
         conversation,
         window_start=max(conversation.window_start, move.start),

@@ -9,9 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from souvenance.domain.conversation import Role
+from souvenance.domain.ids import BotId
 
 NO_HISTORY = ""
 """The hash of a conversation in which nothing was said yet."""
+
+
+def beginning(bot_id: BotId | None) -> str:
+    """What the hash of a conversation with this bot starts from: histories with different bots never are equal."""
+    return f"with {bot_id}" if bot_id is not None else NO_HISTORY
 
 
 def normalised(text: str) -> str:

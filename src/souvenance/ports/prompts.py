@@ -34,7 +34,7 @@ class ShortIds(Protocol):
 
 class Prompts(Protocol):
     def put(self, prompt: SentPrompt) -> None:
-        """Keep it; parts that are there already are not written again. The caller holds the conversation (its `lock`)."""
+        """Keep it; parts that are there already are not written again. The caller holds the conversation."""
         ...
 
     def get(self, prompt_id: PromptId) -> SentPrompt:

@@ -68,8 +68,8 @@ class SqlConversations(Repository):
         if self._run(_SAVE, id=conversation.conversation_id, **values).rowcount == 0:
             raise NotFound("conversation", conversation.conversation_id)
 
-    def by_client_ref(self, client: str, client_ref: str) -> Conversation | None:
-        row = self._row(_BY_REF, key=client, hash=self._ref_hash(client_ref))
+    def by_client_ref(self, client: str, client_ref: str, bot_id: BotId | None) -> Conversation | None:
+        row = self._row(_BY_REF, key=client, hash=self._ref_hash(client_ref, bot_id))
         return None if row is None else _conversation(row)
 
     def by_history(self, client: str, history_hash: str) -> list[Conversation]:
@@ -86,8 +86,8 @@ class SqlConversations(Repository):
             raise NotFound("conversation", conversation_id)
         return _conversation(row)
 
-    def _ref_hash(self, client_ref: str) -> bytes | None:
-        return self._hash(client_ref, "client ref") if client_ref else None
+    def _ref_hash(self, client_ref: str, bot_id: BotId | None) -> bytes | None:
+        return self._hash(f"{bot_id or ''} {client_ref}", "client ref") if client_ref else None
 
     def _values(self, conversation: Conversation) -> dict[str, object]:
         values = {name: getattr(conversation, name) for name in _SAME}
@@ -96,7 +96,7 @@ class SqlConversations(Repository):
             **values,
             **flags,
             "members": json.dumps(conversation.members),
-            "client_ref_hash": self._ref_hash(conversation.client_ref),
+            "client_ref_hash": self._ref_hash(conversation.client_ref, conversation.bot_id),
         }
 
 

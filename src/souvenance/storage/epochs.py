@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import bindparam, func, insert, select
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from souvenance.domain.epoch import Epoch, EpochLine
@@ -32,6 +32,9 @@ _OF = select(short_ids.c.memory_id, short_ids.c.number).where(
 _LAST = select(func.max(short_ids.c.number)).where(
     owned(short_ids), short_ids.c.conversation_id == bindparam("conversation")
 )
+
+# Two processes may number the same conversation at once: what was given first stands.
+_PUT_NUMBERS = upsert(short_ids).on_conflict_do_nothing()
 
 
 class SqlEpochs(Repository):
@@ -85,7 +88,7 @@ class SqlShortIds(Repository):
             {"conversation_id": conversation_id, "memory_id": memory_id, "number": number}
             for memory_id, number in numbers.items()
         ]
-        self._insert(insert(short_ids), rows)
+        self._insert(_PUT_NUMBERS, rows)
 
 
 def _line(memory_id: MemoryId, version: int, pinned: bool, short: int, text: str) -> EpochLine:

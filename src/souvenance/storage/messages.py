@@ -64,7 +64,10 @@ class SqlMessages(Repository):
         return _message(row)
 
     def put(self, message: Message) -> None:
-        self._insert(_PUT, [_values(message)])
+        self.put_all([message])
+
+    def put_all(self, messages: Sequence[Message]) -> None:
+        self._insert(_PUT, [_values(message) for message in messages])
 
     def save(self, message: Message) -> None:
         if self._run(_SAVE, id=message.message_id, **_values(message)).rowcount == 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Row, and_, bindparam, exists, insert, select, update
@@ -31,6 +32,7 @@ _BY_REQUEST_HASH = _UNACKNOWLEDGED.where(_C.request_hash == bindparam("hash"))
 _BY_OPENED_HASH = _UNACKNOWLEDGED.where(_C.opened_hash == bindparam("hash"))
 _PUT = insert(turns)
 _SAVE = update(turns).where(owned(turns), _C.turn_id == bindparam("id"))
+_ACKNOWLEDGE = _SAVE.where(_C.state == TurnState.WHOLE).values(acknowledged=True)
 
 
 class SqlTurns(Repository):
@@ -45,11 +47,17 @@ class SqlTurns(Repository):
         return _turn(row)
 
     def put(self, turn: Turn) -> None:
-        self._insert(_PUT, [{"turn_id": turn.turn_id, **self._values(turn)}])
+        self.put_all([turn])
+
+    def put_all(self, turns: Sequence[Turn]) -> None:
+        self._insert(_PUT, [{"turn_id": turn.turn_id, **self._values(turn)} for turn in turns])
 
     def save(self, turn: Turn) -> None:
         if self._run(_SAVE, id=turn.turn_id, **self._values(turn)).rowcount == 0:
             raise NotFound("turn", turn.turn_id)
+
+    def acknowledge(self, turn_id: TurnId) -> None:
+        self._run(_ACKNOWLEDGE, id=turn_id)
 
     def last(self, conversation_id: ConversationId) -> Turn | None:
         row = self._row(_LAST, conversation=conversation_id)
