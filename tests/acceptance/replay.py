@@ -41,13 +41,15 @@ class Replay:
     """A client that keeps its history and sends all of it each time (I3), and the upstream's side of the dialogue.
 
     `turns` counts the replies that arrived, `acknowledged` the messages: the user's once the first byte of the answer
-    is there, the reply with its last chunk.
+    is there, the reply with its last chunk. `hear` is told how many pieces of the reply in hand have arrived, 0 when
+    the request leaves.
     """
 
     dialogue: Sequence[Exchange]
     model: str
     facts: Mapping[int, Fact] = field(default_factory=dict)
     between: float = 0.0
+    hear: Callable[[int], None] = lambda _: None
     turns: int = 0
     acknowledged: int = 0
     _history: list[ChatCompletionMessageParam] = field(default_factory=list)
@@ -73,6 +75,7 @@ class Replay:
         asked: ChatCompletionMessageParam = {"role": "user", "content": exchange.said}
         heard: list[str] = []
         whole = False
+        self.hear(0)
         try:
             stream = await client.chat.completions.create(
                 model=self.model, messages=[*self._history, asked], stream=True
@@ -82,6 +85,7 @@ class Replay:
                 for choice in chunk.choices:
                     heard.append(choice.delta.content or "")
                     whole = whole or choice.finish_reason is not None
+                self.hear(len(heard))
         except (openai.APIConnectionError, httpx2.TransportError) as error:
             if not whole:
                 raise Cut from error
@@ -92,7 +96,7 @@ class Replay:
         self._history += [asked, {"role": "assistant", "content": exchange.reply}]
         self.turns += 1
 
-    async def run(self, client: AsyncOpenAI, *, until: Callable[[], bool] | None = None) -> None:
+    async def run(self, client: AsyncOpenAI) -> None:
         """Turn after turn to the end."""
-        while not (self.is_over or (until is not None and until())):
+        while not self.is_over:
             await self.take_turn(client)

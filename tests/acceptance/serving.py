@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import re
+import socket
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Mapping, Sequence
@@ -23,6 +25,15 @@ READY_SECONDS = 60.0
 _ANSWERS = re.compile(r"answers at (http://\S+)")
 
 
+def free_port() -> int:
+    """A port below those that connections take for themselves, so that it is still free for a restart."""
+    while True:
+        port = random.SystemRandom().randrange(20_000, 30_000)
+        with socket.socket() as taken, suppress(OSError):
+            taken.bind(("127.0.0.1", port))
+            return port
+
+
 def scrubbed(folder: Path, more: Mapping[str, str] | None = None) -> dict[str, str]:
     """An environment in which nothing of this machine's set-up shows: no keys, no proxies, no other home."""
     return {"PATH": os.defpath, "HOME": str(folder), "LANG": "C.UTF-8", "TZ": "UTC", **(more or {})}
@@ -32,11 +43,12 @@ def scrubbed(folder: Path, more: Mapping[str, str] | None = None) -> dict[str, s
 class Installation:
     """A folder with its settings, and how its server is started; a database elsewhere is named in `database_url`.
 
-    `model` is the one upstream, `context` what it says of itself in tokens.
+    `model` is the one upstream, `context` what it says of itself in tokens. The port stays the same when it restarts.
     """
 
     folder: Path
     model: str
+    port: int = field(default_factory=free_port)
     context: int = 65_536
     database_url: str | None = None
     command: Sequence[str] = SOUVENANCE
@@ -47,7 +59,7 @@ class Installation:
         self.folder.mkdir(parents=True, exist_ok=True)
         database = "" if self.database_url is None else f'database_url = "{self.database_url}"\n'
         upstream = f'[upstreams.scripted]\nbase_url = "{self.model}"\ncontext = {self.context}\n'
-        settings = f"port = 0\ndetect_local = false\n{database}\n{upstream}"
+        settings = f"port = {self.port}\ndetect_local = false\n{database}\n{upstream}"
         (self.folder / "souvenance.toml").write_text(settings, encoding="utf-8")
 
     def variables(self) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -44,7 +44,7 @@ async def test_a_long_conversation_keeps_its_messages_its_window_and_its_early_f
     database_url: str | None,
     upstream: ScriptedUpstream,
     tmp_path: Path,
-    record_property: pytest.RecordProperty,
+    record_property: Callable[[str, object], None],
 ) -> None:
     reached = tmp_path / "reached"
     installation = Installation(
@@ -137,8 +137,8 @@ def _check_reached(finished: Finished, reached: Path) -> int:
     model, own = (urlsplit(url).netloc for url in (finished.upstream.url, finished.server.address))
     url = finished.server.installation.database_url
     database = () if url is None else (parse_qs(urlsplit(url).query)["host"][0],)
-    # Before it listens a server resolves its own address, on a port that it does not know yet.
-    listening = {f"resolve {own.partition(':')[0]}:0"}
+    # To listen a server resolves its own address.
+    listening = {f"resolve {own}"}
     asked = [target for target in seen if target in (f"connect {model}", f"resolve {model}")]
     others = set(seen) - set(asked) - listening
     assert {other for other in others if not re.match(rf"connect ({'|'.join(database) or '$'})/", other)} == set()

@@ -21,6 +21,8 @@ def _watch(file: str) -> None:
             os.write(out, json.dumps([event, target], default=str).encode() + b"\n")
 
     sys.addaudithook(note)
+    # uvloop connects beneath Python, where no hook looks: without it the server runs on Python's own loop.
+    sys.modules["uvloop"] = None  # type: ignore[assignment]
 
 
 if "SOUVENANCE_TEST_AUDIT" in os.environ:

@@ -1,0 +1,230 @@
+"""A process that lives through a story of commits and dies, as by kill -9, at the boundary it is told; for tests only.
+
+It reads one order a line, forks a child for each (so that what is slow to load is loaded once), and answers with one
+line of JSON once the child is gone: its exit status, the boundaries it passed, and what was acknowledged to it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import aclosing, suppress
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from souvenance.app.archive_memory import archive_memory
+from souvenance.app.bots import bot_for, change_bot, set_level
+from souvenance.app.browse import list_conversations, list_memories, list_messages, read_turn
+from souvenance.app.chat_turn import acknowledge, chat_turn
+from souvenance.app.conversations import NewConversation
+from souvenance.app.edit_memory import edit_memory
+from souvenance.app.erase import erase_memories, purge_ended, undo_erasure
+from souvenance.app.personas import change_persona, create_persona, delete_persona
+from souvenance.app.pin_memory import pin_memory
+from souvenance.app.remember import NewMemory, remember, remember_many
+from souvenance.app.turn import Address, Done, FromClient, InConversation, NewChat, Opened, TurnRequest
+from souvenance.domain.bot import Preset
+from souvenance.domain.conversation import Role, Turn
+from souvenance.domain.limits import Level
+from souvenance.domain.memory import ACCOUNT_SCOPE
+from souvenance.errors import ModelBroken
+from souvenance.models.tokens import O200k
+from souvenance.ports.memories import Shelf
+from souvenance.settings import DatabaseUrl, Settings
+from souvenance.storage import postgres, sqlite
+from souvenance.testing import CountedIds, FrozenClock, HalfStream, ScriptedModel, call, say
+from souvenance.wiring import House, open_house
+
+KILLED = 9
+LOADED = (postgres, sqlite)
+"""Imported for the children to find."""
+
+View = dict[str, str]
+"""What a person sees of a store: memories, messages and turns by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """Live in this store and die at the boundary of this number (from 0), None for a whole life."""
+
+    folder: str
+    database_url: str | None
+    dies_at: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Life:
+    """`boundaries` were passed, the last one is where it died; `views` are what was acknowledged, step by step."""
+
+    status: int
+    boundaries: list[str]
+    views: list[View]
+
+
+async def live(house: House, clock: FrozenClock, tell: Callable[[View], None]) -> None:
+    """The story: `tell` is told what is to be seen after every single commit, once its verb has answered."""
+    await _talk(house, tell)
+    await _keep_memories(house, clock, tell)
+    await _change_the_rest(house, tell)
+
+
+async def _talk(house: House, tell: Callable[[View], None]) -> None:
+    kit, owner = house.kit, house.owner_id
+    bot = await bot_for(kit, owner, "Mira", text_calls=True)
+    tell(await view(house))
+    new = NewConversation(bot_id=bot.bot_id)
+    first = await _turn(house, tell, NewChat(conversation=new), "I moved to Bergen, and kiwi makes me ill.")
+    await acknowledge(kit, owner, first.turn_id)
+    tell(await view(house))
+    again = InConversation(conversation_id=first.conversation_id)
+    with suppress(ModelBroken):
+        await _turn(house, tell, again, "What did I say?", key="second")
+    tell(await view(house))
+    await _turn(house, tell, again, "What did I say?", key="second")
+    history = ((Role.USER, "Said elsewhere."), (Role.BOT, "Answered elsewhere."))
+    await _turn(house, tell, FromClient(client="k", history=history, conversation=new), "And now here.")
+
+
+async def _turn(house: House, tell: Callable[[View], None], address: Address, text: str, key: str = "") -> Turn:
+    """One turn: two commits, the user's message and the reply with its writes (T6)."""
+    turn: Turn | None = None
+    request = TurnRequest(address=address, text=text, request_key=key)
+    async with aclosing(chat_turn(house.kit, house.owner_id, request)) as events:
+        async for event in events:
+            if isinstance(event, Opened | Done):
+                turn = event.turn
+                tell(await view(house))
+    assert turn is not None
+    return turn
+
+
+async def _keep_memories(house: House, clock: FrozenClock, tell: Callable[[View], None]) -> None:
+    kit, owner = house.kit, house.owner_id
+    kept = (await remember(kit, owner, NewMemory(text="Likes tea", scope=ACCOUNT_SCOPE))).memory
+    tell(await view(house))
+    two = [NewMemory(text=text, scope=ACCOUNT_SCOPE, pinned=True) for text in ("Has a dog", "Plays the cello")]
+    dog, cello = (done.memory.memory_id for done in await remember_many(kit, owner, two))
+    tell(await view(house))
+    await edit_memory(kit, owner, kept.memory_id, seen=kept.version, text="Likes green tea")
+    tell(await view(house))
+    await pin_memory(kit, owner, dog, pinned=False)
+    tell(await view(house))
+    for archived in (True, False):
+        await archive_memory(kit, owner, dog, archived=archived)
+        tell(await view(house))
+    offer = await erase_memories(kit, owner, [kept.memory_id, dog])
+    tell(await view(house))
+    await undo_erasure(kit, owner, offer.erasure_id)
+    tell(await view(house))
+    await erase_memories(kit, owner, [kept.memory_id, cello])
+    tell(await view(house))
+    clock.advance(timedelta(minutes=1))
+    await purge_ended(kit)
+    tell(await view(house))
+
+
+async def _change_the_rest(house: House, tell: Callable[[View], None]) -> None:
+    kit, owner = house.kit, house.owner_id
+    ledger = await bot_for(kit, owner, "Ledger", preset=Preset.NOTEBOOK)
+    tell(await view(house))
+    await change_bot(kit, owner, ledger.bot_id, changes={"system_prompt": "Be brief."})
+    tell(await view(house))
+    await set_level(kit, owner, ledger.bot_id, Level.DETAILED)
+    tell(await view(house))
+    mask = await create_persona(kit, owner, "Captain", "Sails.")
+    tell(await view(house))
+    await change_persona(kit, owner, mask.persona_id, seen=mask.version, name="Captain", description="Sails far.")
+    tell(await view(house))
+    await delete_persona(kit, owner, mask.persona_id)
+    tell(await view(house))
+
+
+async def view(house: House) -> View:
+    """Every memory, message and turn."""
+    kit, owner = house.kit, house.owner_id
+    seen: View = {}
+    for each in (await list_memories(kit, owner, scope=None, shelf=Shelf.ALL)).items:
+        memory = each.memory
+        seen[memory.memory_id] = f"{memory.key}: {memory.text}, pinned {memory.pinned}, archived {each.archived}"
+    for conversation in (await list_conversations(kit, owner)).items:
+        for message in (await list_messages(kit, owner, conversation.conversation_id)).items:
+            turn, _ = await read_turn(kit, owner, message.turn_id)
+            seen[message.message_id] = f"{message.role}: {message.text}, {message.state}"
+            seen[turn.turn_id] = f"{turn.state}, acknowledged {turn.acknowledged}"
+    return seen
+
+
+def model() -> ScriptedModel:
+    """A tool call and a text call in the first turn, half a reply in the second, a whole one after it."""
+    tool = call("remember", '{"text": "Lives in Bergen"}')
+    calls = say("Noted. ", 'remember("allergy", "kiwi")', " What else?")
+    half = HalfStream(chunks=('remember("guess", "wrong") ', "You said"))
+    return ScriptedModel(tool, calls, half, say("You moved. ", 'remember("city", "Bergen")'), say("Go on."))
+
+
+def settings_of(order: Order) -> Settings:
+    url = None if order.database_url is None else DatabaseUrl(order.database_url)
+    return Settings(folder=Path(order.folder), database_url=url, detect_local=False, detect_keys=False)
+
+
+async def _live_and_die(order: Order, out: int) -> None:
+    passed = 0
+
+    def probe(boundary: str) -> None:
+        nonlocal passed
+        os.write(out, json.dumps(boundary).encode() + b"\n")
+        if passed == order.dies_at:
+            os._exit(KILLED)
+        passed += 1
+
+    def tell(seen: View) -> None:
+        os.write(out, json.dumps(seen).encode() + b"\n")
+
+    clock = FrozenClock()
+    async with await open_house(
+        settings_of(order), models=model(), clock=clock, ids=CountedIds(), probe=probe
+    ) as house:
+        await live(house, clock, tell)
+
+
+def _child(order: Order, out: int) -> None:
+    status = 1
+    try:
+        asyncio.run(_live_and_die(order, out))
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+        raise
+    finally:
+        os._exit(status)
+
+
+def _carry_out(order: Order) -> Life:
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        _child(order, writer)
+    os.close(writer)
+    with os.fdopen(reader, encoding="utf-8") as told:
+        lines = [json.loads(line) for line in told]
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    boundaries = [line for line in lines if isinstance(line, str)]
+    return Life(status=status, boundaries=boundaries, views=[line for line in lines if isinstance(line, dict)])
+
+
+def main() -> None:
+    O200k().load()
+    for line in sys.stdin:
+        life = _carry_out(Order(**json.loads(line)))
+        sys.stdout.write(json.dumps(asdict(life)) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""`souvenance serve` that also writes the last commit boundary it passed to a file; for tests only.
+
+It is warm before it says that it answers, so that every turn takes about as long as the others. The file is named by
+SOUVENANCE_TEST_BOUNDARY; what was written there outlives a kill -9.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+
+from souvenance.server.serve import serve
+from souvenance.settings import read_settings
+from souvenance.wiring import Probe, open_house
+
+WIDTH = 80
+
+
+def note_in(file: str) -> Probe:
+    """Overwrites the file's one line with each boundary."""
+    out = os.open(file, os.O_WRONLY | os.O_CREAT, 0o600)
+    return lambda boundary: _overwrite(out, boundary)
+
+
+def _overwrite(out: int, boundary: str) -> None:
+    os.pwrite(out, boundary.ljust(WIDTH).encode(), 0)
+
+
+def _announce(address: str) -> None:
+    sys.stdout.write(f"Souvenance answers at {address}\n")
+    sys.stdout.flush()
+
+
+async def _main() -> None:
+    settings = read_settings()
+    logging.basicConfig(level=logging.INFO)
+    async with await open_house(settings, probe=note_in(os.environ["SOUVENANCE_TEST_BOUNDARY"])) as house:
+        await house.warm_up()
+        await serve(house, host=settings.host, port=settings.port, announce=_announce)
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())
