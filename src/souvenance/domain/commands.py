@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from souvenance.domain.call_syntax import NAMES
 from souvenance.domain.text_calls import last_wins, split_calls
 
 _COMMAND = re.compile(r"[/／](remember|forget|memories)(?!\S)(.*)", re.IGNORECASE | re.DOTALL)
@@ -82,6 +83,8 @@ def _pair(argument: str) -> Command:
 
 
 def _of_calls_only(message: str) -> RememberPairs | None:
+    if not message.lstrip().startswith(NAMES):
+        return None
     rest, calls = split_calls(message)
     if not calls or rest.strip():
         return None

@@ -46,10 +46,10 @@ def block_runs(shown: Sequence[EpochLine]) -> list[Run]:
         ("memories", [s for s in shown if not s.pinned]),
     ):
         if group:
-            runs.append(Run(text=f"\n<{tag}>\n"))
-            for one in group:
-                runs += [Run(text=one.text, memory_id=one.memory_id), Run(text="\n")]
-            runs.append(Run(text=f"</{tag}>"))
+            # A line begins with its line break: half as many parts to keep of every prompt.
+            runs.append(Run(text=f"\n<{tag}>"))
+            runs += [Run(text=f"\n{one.text}", memory_id=one.memory_id) for one in group]
+            runs.append(Run(text=f"\n</{tag}>"))
     return runs
 
 
