@@ -60,8 +60,8 @@ bench: $(ready) ## Measure a turn, the proxy and the start; one JSON line each
 	$(python) -m bench.start
 
 .PHONY: demo
-demo: $(ready) ## Load the invented life (English and French) into the local store
-	$(python) -m demo $(ARGS)
+demo: $(ready) ## Load the invented life (English and French) into an account of its own
+	$(python) -m demo.load $(ARGS)
 
 .PHONY: docs
 docs: $(ready) ## Write the reference pages that are made from the code
