@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from souvenance.app.choose_model import Shelf
+from souvenance.app.hear_model import hear_model
 from souvenance.app.kit import Kit
 from souvenance.app.open_turn import OpenedTurn
 from souvenance.app.turn import Delta, Done, FromClient, Opened, TurnEvent, TurnRequest
@@ -38,7 +39,7 @@ async def answer_without_memory(
         stream=request.stream,
         body=asked.body,
     )
-    async with aclosing(kit.models.reply(chat)) as chunks:
+    async with aclosing(hear_model(kit, chat)) as chunks:
         async for chunk in chunks:
             finish = chunk.finish or finish
             yield Delta(text=chunk.text, chunk=chunk)

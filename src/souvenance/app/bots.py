@@ -126,11 +126,17 @@ def _changed(kit: Kit, bot: Bot, changes: Mapping[str, object]) -> Bot:
     model = changes.get("model", bot.model)
     return replace(
         bot,
-        name=checked_name(kit, str(changes.get("name", bot.name))),
-        system_prompt=_checked_prompt(kit, str(changes.get("system_prompt", bot.system_prompt))),
-        model=_checked_model(kit, None if model is None else str(model)),
+        name=checked_name(kit, _text("name", changes.get("name", bot.name))),
+        system_prompt=_checked_prompt(kit, _text("system_prompt", changes.get("system_prompt", bot.system_prompt))),
+        model=_checked_model(kit, None if model is None else _text("model", model)),
         settings=with_settings(bot.settings, settings),
     )
+
+
+def _text(field: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise BadValue(field, value=value, expected="text")
+    return value
 
 
 def with_settings(settings: BotSettings, changes: Mapping[str, object]) -> BotSettings:
@@ -178,4 +184,4 @@ def _checked_prompt(kit: Kit, prompt: str) -> str:
 def _checked_model(kit: Kit, model: str | None) -> str | None:
     if model is None:
         return None
-    return clean("model", model, limit=kit.limits.name_characters, keep_breaks=False)
+    return clean("model", model, limit=kit.limits.model_characters, keep_breaks=False)

@@ -21,11 +21,6 @@ from souvenance.domain.policy import Policy
 from souvenance.domain.prompt import AsSent, Piece, Run, Said, wire_of
 from souvenance.prompts import memory_notes, memory_tools, notebook_tools
 
-_DATA = frozenset({"url", "data", "file_data"})
-"""Where a part of a message holds what is no text."""
-_DATA_COUNTED = 1_500
-"""Characters of it that count: some thousand tokens, what models take for a picture."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
@@ -189,16 +184,22 @@ def _head(request: TurnRequest, opened: OpenedTurn, ours: Sequence[JsonObject]) 
     return head
 
 
+def tool_name(tool: JsonObject) -> str:
+    """What a tool on the wire is called; "" for one that is no function, which goes on as the client sent it."""
+    function = tool.get("function")
+    name = function.get("name") if isinstance(function, Mapping) else None
+    return name if isinstance(name, str) else ""
+
+
 def _names(tools: Sequence[JsonObject]) -> frozenset[str]:
-    functions = (tool.get("function") for tool in tools)
-    return frozenset(str(f.get("name")) for f in functions if isinstance(f, Mapping))
+    return frozenset(map(tool_name, tools)) - {""}
 
 
 def _layers(kit: Kit, pieces: Sequence[Piece], ours: Sequence[JsonObject], request: TurnRequest) -> dict[str, int]:
     layers: dict[str, int] = {}
     for piece in pieces:
-        for layer, text in _texts(piece):
-            layers[layer] = layers.get(layer, 0) + kit.tokenizer.count(text)
+        for layer, tokens in _counted(kit, piece):
+            layers[layer] = layers.get(layer, 0) + tokens
         layers[piece.layer] = layers.get(piece.layer, 0) + MESSAGE_OVERHEAD
     tools = [*request.tools, *ours]
     if tools:
@@ -206,32 +207,29 @@ def _layers(kit: Kit, pieces: Sequence[Piece], ours: Sequence[JsonObject], reque
     return layers
 
 
-def _texts(piece: Piece) -> list[tuple[str, str]]:
-    """The texts of a piece with the layer each belongs to: a memory's words in the system prompt are memory's."""
+def _counted(kit: Kit, piece: Piece) -> list[tuple[str, int]]:
+    """The tokens of a piece with the layer each belongs to: a memory's words in the system prompt are memory's."""
     if not isinstance(piece, Said):
-        wire = wire_of(piece)
-        content = wire.get("content")
-        return [(piece.layer, content if isinstance(content, str) else _counted(dict(wire)))]
-    before = piece.before if isinstance(piece.before, str) else _counted(list(piece.before))
-    texts = [(piece.layer, before)] if before else []
-    return texts + [
-        ("memories" if run.memory_id is not None and piece.layer == "system" else piece.layer, run.text)
-        for run in piece.runs
+        return [(piece.layer, _tokens_of_wire(kit, wire_of(piece)))]
+    before = [(piece.layer, _tokens_of_content(kit, piece.before))] if piece.before else []
+    own = "memories" if piece.layer == "system" else piece.layer
+    return before + [
+        (piece.layer if run.memory_id is None else own, kit.tokenizer.count(run.text)) for run in piece.runs
     ]
 
 
-def _counted(value: object) -> str:
-    """What is counted of a message in parts: a picture or sound costs no more than the beginning of its data."""
-    return json.dumps(_without_data(value), ensure_ascii=False)
+def _tokens_of_wire(kit: Kit, wire: JsonObject) -> int:
+    """The tokens of a client's message: its content, and its tool calls and other fields as they are written."""
+    others = {name: value for name, value in wire.items() if name not in {"role", "content"}}
+    written = kit.tokenizer.count(json.dumps(others, ensure_ascii=False)) if others else 0
+    return written + _tokens_of_content(kit, wire.get("content"))
 
 
-def _without_data(value: object, *, name: str = "") -> object:
-    match value:
-        case str() if name in _DATA:
-            return value[:_DATA_COUNTED]
-        case Mapping():
-            return {key: _without_data(inner, name=str(key)) for key, inner in value.items()}
-        case list() | tuple():
-            return [_without_data(inner) for inner in value]
-        case _:
-            return value
+def _tokens_of_content(kit: Kit, content: object) -> int:
+    """Text counts as text; a part of any other kind, such as a picture, has one figure whatever its data (W7)."""
+    if isinstance(content, str):
+        return kit.tokenizer.count(content)
+    if not isinstance(content, Sequence):
+        return 0
+    texts = [part.get("text") if isinstance(part, Mapping) else None for part in content]
+    return sum(kit.tokenizer.count(text) if isinstance(text, str) else kit.limits.part_tokens for text in texts)

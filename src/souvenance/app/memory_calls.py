@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import assert_never
 
-from souvenance.app.change_memories import Remove, Replace, Store
+from souvenance.app.change_memories import Remove, Replace, Store, Wish
 from souvenance.app.gather_turn import is_notebook, scopes_read
 from souvenance.app.kit import Kit
 from souvenance.app.plan_turn import Plan
@@ -28,6 +29,8 @@ from souvenance.prompts import memory_tools, notebook_tools
 from souvenance.prompts.memory_tools import BadCall, ForgetCall, MemoryCall, QueryCall, RememberCall, UpdateCall
 from souvenance.prompts.notebook_tools import DropCall, KeepCall, NotebookCall
 
+WritingCall = RememberCall | UpdateCall | ForgetCall | KeepCall | DropCall | BadCall
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
@@ -42,14 +45,30 @@ class Result:
 
 async def run_call(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply, call: Call) -> Result:
     """Answer one tool call; a bad one gets words to mend it by, and changes nothing."""
+    asked = _parsed(plan, call)
     try:
-        if is_notebook(plan.opened):
-            return _in_notebook(kit, plan, reply, notebook_tools.parse_call(call.name, call.arguments))
-        return await _in_memories(kit, owner_id, plan, reply, memory_tools.parse_call(call.name, call.arguments))
+        if isinstance(asked, QueryCall):
+            return await _query(kit, owner_id, plan, reply, asked.text)
+        return _wished(kit, plan, reply, asked)
     except InputError as e:
         return _refused(e.message)
     except StoreError:
         return _refused("Memory is unavailable right now. Answer without it.")
+
+
+def wish_of_call(kit: Kit, plan: Plan, reply: Reply, call: Call) -> None:
+    """Take in a call of a reply that broke off, if it came whole (T6); nobody is left to be answered, so a bad one and
+    a query do nothing.
+    """
+    asked = _parsed(plan, call)
+    if memory_tools.is_complete(call.arguments) and not isinstance(asked, QueryCall):
+        with suppress(InputError):
+            _wished(kit, plan, reply, asked)
+
+
+def _parsed(plan: Plan, call: Call) -> MemoryCall | NotebookCall:
+    parse = notebook_tools.parse_call if is_notebook(plan.opened) else memory_tools.parse_call
+    return parse(call.name, call.arguments)
 
 
 def store_pair(kit: Kit, plan: Plan, key: str, value: str) -> Store:
@@ -81,39 +100,37 @@ def _scope(plan: Plan, kind: ScopeKind) -> Scope:
     return next(scope for scope in scopes_read(plan.policy, plan.opened) if scope.kind is kind)
 
 
-def _in_notebook(kit: Kit, plan: Plan, reply: Reply, call: NotebookCall) -> Result:
+def _wished(kit: Kit, plan: Plan, reply: Reply, call: WritingCall) -> Result:
+    """What the model wants changed, as a wish of its reply."""
     match call:
         case KeepCall(key=key, value=value):
-            wish = store_pair(kit, plan, key, value)
-            reply.wishes.append((wish, Actor.MODEL))
-            return _accepted("Stored.", wish.memory_id)
+            return _accept(reply, store_pair(kit, plan, key, value), "Stored.")
         case DropCall(key=key):
-            found = next((entry for entry in plan.shown.entries if entry.key == key), None)
-            return _forget(reply, found, f"There is no key {key!r} in this memory.")
-        case BadCall(reason=reason):
-            return _refused(reason)
-        case _:
-            assert_never(call)
-
-
-async def _in_memories(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply, call: MemoryCall) -> Result:
-    match call:
+            return _drop(plan, reply, key)
         case RememberCall():
             return _remember(kit, plan, reply, call)
         case UpdateCall(number=number, text=text):
             return _update(kit, plan, reply, number, text)
         case ForgetCall(number=number):
-            memory_id = reply.by_number.get(number)
-            if memory_id is None:
-                return _unknown(number)
-            reply.wishes.append((Remove(memory_id=memory_id), Actor.MODEL))
-            return _accepted("Forgotten.", memory_id)
-        case QueryCall(text=text):
-            return await _query(kit, owner_id, plan, reply, text)
+            memory_id = reply.by_number.pop(number, None)
+            return _unknown(number) if memory_id is None else _accept(reply, Remove(memory_id=memory_id), "Forgotten.")
         case BadCall(reason=reason):
             return _refused(reason)
         case _:
             assert_never(call)
+
+
+def _drop(plan: Plan, reply: Reply, key: str) -> Result:
+    """Take a key out: the entry that is there, and what this reply itself wished to keep under it."""
+    found = next((entry for entry in plan.shown.entries if entry.key == key), None)
+    if found is not None and found.pinned:
+        return _refused("That one is pinned: only the user can change it.")
+    kept = [one for one in reply.wishes if not (isinstance(one[0], Store) and one[0].content.key == key)]
+    wished_here = len(kept) < len(reply.wishes)
+    reply.wishes[:] = kept
+    if found is not None and found.memory_id not in reply.gone:
+        return _accept(reply, Remove(memory_id=found.memory_id), "Forgotten.")
+    return _accepted("Forgotten.") if wished_here else _refused(f"There is no key {key!r} in this memory.")
 
 
 def _remember(kit: Kit, plan: Plan, reply: Reply, call: RememberCall) -> Result:
@@ -127,8 +144,7 @@ def _remember(kit: Kit, plan: Plan, reply: Reply, call: RememberCall) -> Result:
         content=_content(kit, plan, text, subject=subject),
         terms=tuple(terms(f"{subject} {text}")),
     )
-    reply.wishes.append((wish, Actor.MODEL))
-    return _accepted("Stored.", wish.memory_id)
+    return _accept(reply, wish, "Stored.")
 
 
 def _update(kit: Kit, plan: Plan, reply: Reply, number: int, text: str) -> Result:
@@ -137,17 +153,7 @@ def _update(kit: Kit, plan: Plan, reply: Reply, number: int, text: str) -> Resul
         return _unknown(number)
     text = clean("text", text, limit=kit.limits.memory_characters)
     wish = Replace(memory_id=memory_id, content=_content(kit, plan, text), terms=tuple(terms(text)))
-    reply.wishes.append((wish, Actor.MODEL))
-    return _accepted("Updated.", memory_id)
-
-
-def _forget(reply: Reply, memory: Memory | None, otherwise: str) -> Result:
-    if memory is None:
-        return _refused(otherwise)
-    if memory.pinned:
-        return _refused("That one is pinned: only the user can change it.")
-    reply.wishes.append((Remove(memory_id=memory.memory_id), Actor.MODEL))
-    return _accepted("Forgotten.", memory.memory_id)
+    return _accept(reply, wish, "Updated.")
 
 
 async def _query(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply, text: str) -> Result:
@@ -159,7 +165,8 @@ async def _query(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply, text: st
         leave_out=plan.opened.conversation.conversation_id,
         leave_out_from=plan.gathered.move.start,
     )
-    hits = await query_memories(kit, owner_id, query)
+    found = await query_memories(kit, owner_id, query)
+    hits = replace(found, memories=tuple(hit for hit in found.memories if hit.memory.memory_id not in reply.gone))
     await _recall_numbers(kit, owner_id, plan, reply, [hit.memory.memory_id for hit in hits.memories])
     # A query's words are mostly those of what it finds first.
     first = hits.memories[0].memory.memory_id if hits.memories else None
@@ -216,7 +223,12 @@ def _words(memory: Memory) -> str:
     return about + (f"{memory.key}: {memory.text}" if memory.key is not None else memory.text)
 
 
-def _accepted(words: str, memory_id: MemoryId) -> Result:
+def _accept(reply: Reply, wish: Wish, words: str) -> Result:
+    reply.wishes.append((wish, Actor.MODEL))
+    return _accepted(words, wish.memory_id)
+
+
+def _accepted(words: str, memory_id: MemoryId | None = None) -> Result:
     return Result(answer=(Run(text=_json({"ok": True, "note": words})),), memory_id=memory_id)
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from souvenance.app.change_memories import (
     Changed,
-    Outcome,
     Store,
     carry_out,
     has_room_cap,
@@ -42,10 +41,11 @@ class NewMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """`created` is False when it was there already and gained a source (M10)."""
+    """`created` is False when it was there already and gained a source (M10); `updated`: its key got another value."""
 
     memory: Memory
     created: bool
+    updated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,14 +95,16 @@ def _remember(unit: Unit, kit: Kit, ready: _Ready) -> Remembered:
     check_scope(unit, new.scope, keyed=wish.content.key is not None)
     hold(unit, new.scope)
     _check_key(unit, new, wish)
-    memory, created = _made(carry_out(unit, wish, said_by_person(kit.clock.now())))
+    outcome = carry_out(unit, wish, said_by_person(kit.clock.now()))
+    assert isinstance(outcome, Changed), "a person's wish to store is never refused"
+    memory = outcome.memory
     if new.pinned:
         held = locked(unit, memory.memory_id)
         assert held is not None, "it was just stored under the scope's lock"
         room = kit.limits.room_pinned if has_room_cap(unit, new.scope) else None
         memory = pin(unit, held, said_by_person(kit.clock.now()), room=room)
         unit.scopes.start_epoch(new.scope)
-    return Remembered(memory=memory, created=created)
+    return Remembered(memory=memory, created=outcome.kind == "remembered", updated=outcome.kind == "updated")
 
 
 def _check_key(unit: Unit, new: NewMemory, wish: Store) -> None:
@@ -112,11 +114,6 @@ def _check_key(unit: Unit, new: NewMemory, wish: Store) -> None:
     there = unit.memories.equal_to(new.scope, text=wish.content.text, key=key)
     if there is not None and there.text != wish.content.text:
         raise KeyTaken(key)
-
-
-def _made(outcome: Outcome) -> tuple[Memory, bool]:
-    assert isinstance(outcome, Changed), "a person's wish to store is never refused"
-    return outcome.memory, outcome.kind == "remembered"
 
 
 def check_scope(unit: Unit, scope: Scope, *, keyed: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from souvenance.app.change_memories import Wish
+from souvenance.app.change_memories import Remove, Wish
 from souvenance.domain.ids import MemoryId
 from souvenance.domain.journal import Actor
 from souvenance.domain.prompt import Assembled
@@ -35,6 +35,11 @@ class Reply:
     last_number: int = 0
     finish: str = ""
     their_calls: bool = False
+
+    @property
+    def gone(self) -> frozenset[MemoryId]:
+        """What this reply wished to have removed: the model has no say over it any more."""
+        return frozenset(wish.memory_id for wish, _ in self.wishes if isinstance(wish, Remove))
 
     @property
     def text(self) -> str:

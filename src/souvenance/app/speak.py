@@ -5,13 +5,16 @@ No transaction is open here. What the model wishes to store is only collected; t
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any
 
+from souvenance.app.hear_model import hear_model
 from souvenance.app.kit import Kit
-from souvenance.app.memory_calls import Result, run_call, store_pair
+from souvenance.app.lay_out import tool_name
+from souvenance.app.memory_calls import Result, run_call, store_pair, wish_of_call
 from souvenance.app.plan_turn import Plan
 from souvenance.app.reply import Call, Reply, Round
 from souvenance.app.turn import Delta, Noted
@@ -21,6 +24,7 @@ from souvenance.domain.json_object import JsonObject
 from souvenance.domain.prompt import Assembled, Called, Piece, Said, ToolCall, assemble, wire_of
 from souvenance.domain.text_calls import Call as TextCall
 from souvenance.domain.text_calls import Malformed, Shown, TextCallParser
+from souvenance.errors import ModelError
 from souvenance.ports.chat_model import ChatRequest, ModelChunk
 
 
@@ -36,22 +40,33 @@ async def speak(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply) -> AsyncG
         told = Round(asked=asked, estimated_in=_estimate(kit, plan, pieces))
         reply.rounds.append(told)
         listener = _Listener(kit, plan, reply, told)
-        async with aclosing(kit.models.reply(_request(head, asked))) as chunks:
+        async with aclosing(_one_round(kit, owner_id, listener, _request(head, asked))) as events:
+            async for event in events:
+                yield event
+        if not listener.ours or reply.their_calls:
+            return
+        reply.finish = "stop"
+        pieces = (*pieces, *_tool_traffic(listener.ours, listener.results, told))
+
+
+async def _one_round(
+    kit: Kit, owner_id: OwnerId, listener: _Listener, request: ChatRequest
+) -> AsyncGenerator[Delta | Noted, None]:
+    """What one request gives to see, and the memory tools that it calls, run."""
+    try:
+        async with aclosing(hear_model(kit, request)) as chunks:
             async for chunk in chunks:
                 for event in listener.hear(chunk):
                     yield event
         for event in listener.end():
             yield event
-        if not listener.ours:
-            return
-        results = [await run_call(kit, owner_id, plan, reply, call) for call in listener.ours]
-        for result in results:
-            if result.note is not None:
-                yield result.note
-        if reply.their_calls:
-            return
-        reply.finish = "stop"
-        pieces = (*pieces, *_tool_traffic(listener.ours, results, told))
+        await listener.run_calls(owner_id)
+    except (ModelError, GeneratorExit, asyncio.CancelledError):
+        listener.keep_whole_calls()
+        raise
+    for result in listener.results:
+        if result.note is not None:
+            yield result.note
 
 
 class _Listener:
@@ -63,6 +78,7 @@ class _Listener:
         self._parser = TextCallParser(kit.limits) if plan.policy.text_calls else None
         self._calls: dict[int, Call] = {}
         self._ended = False
+        self.results: list[Result] = []
 
     @property
     def ours(self) -> list[Call]:
@@ -93,6 +109,17 @@ class _Listener:
         """What was held back by the time a stream ends that never said that it was finished."""
         return [] if self._ended else self.hear(ModelChunk(finish="stop"))
 
+    async def run_calls(self, owner_id: OwnerId) -> None:
+        """Run our calls in order; `results` grows with their answers."""
+        for call in self.ours:
+            result = await run_call(self._kit, owner_id, self._plan, self._reply, call)
+            self.results.append(result)
+
+    def keep_whole_calls(self) -> None:
+        """When the reply breaks off, what the model had wholly asked for counts with what it had said (T6)."""
+        for call in self.ours[len(self.results) :]:
+            wish_of_call(self._kit, self._plan, self._reply, call)
+
     def _our_indexes(self) -> frozenset[int]:
         return frozenset(i for i, call in self._calls.items() if self._plan.layout.is_ours(call.name))
 
@@ -121,7 +148,7 @@ def _head(plan: Plan, *, last: bool) -> JsonObject:
     """The request's fields; in the last round without our tools, so that the model must speak."""
     head = dict(plan.layout.head)
     if last and plan.layout.our_tools:
-        theirs = [t for t in head.pop("tools", []) if t.get("function", {}).get("name") not in plan.layout.our_tools]
+        theirs = [tool for tool in head.pop("tools", []) if tool_name(tool) not in plan.layout.our_tools]
         if theirs:
             head["tools"] = theirs
     return head

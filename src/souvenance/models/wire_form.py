@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from souvenance.domain.json_object import JsonObject
+from souvenance.domain.split_pairs import SplitPairs
 from souvenance.ports.chat_model import ModelChunk, ToolCallDelta, Usage
 
 
@@ -41,25 +42,6 @@ class CallIndex:
 
     def _next(self) -> int:
         return max(self._known, default=-1) + 1
-
-
-class SplitPairs:
-    r"""Joins the two halves of a character that a server cut as `\ud83d` and `\ude00` into two chunks.
-
-    What comes out never holds a surrogate: a half that stays alone becomes U+FFFD.
-    """
-
-    def __init__(self) -> None:
-        self._half = ""
-
-    def join(self, text: str, *, last: bool = False) -> str:
-        """`text` with the half held back before it, less a half at its own end (unless it is the last)."""
-        if not self._half and text.isascii():
-            return text
-        whole, self._half = self._half + text, ""
-        if whole and not last and "\ud800" <= whole[-1] <= "\udbff":
-            whole, self._half = whole[:-1], whole[-1]
-        return whole.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 class ReplyReader:

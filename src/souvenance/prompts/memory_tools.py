@@ -16,6 +16,8 @@ from souvenance.domain.limits import Limits
 
 VERSION = 1
 
+_NAME_SHOWN = 60
+
 _WORTH = (
     "Only what stays true for weeks: a name, a birthday, an allergy, a preference, an explicit promise. Never plot, "
     "mood, passing things or secrets."
@@ -82,14 +84,29 @@ def tool(name: str, says: str, properties: Mapping[str, Any], required: list[str
 
 def parse_call(name: str, arguments: str) -> MemoryCall:
     """What the model asked for; BadCall when the arguments are not what the tool takes."""
-    try:
-        given = json.loads(arguments or "{}")
-    except ValueError:
-        return BadCall(reason="The arguments are not valid JSON. Call the tool again with valid JSON.")
-    if not isinstance(given, dict):
-        return BadCall(reason="The arguments must be a JSON object.")
+    given = read_arguments(arguments)
+    if isinstance(given, BadCall):
+        return given
     reader = _READERS.get(name)
-    return BadCall(reason=f"There is no tool named {name}.") if reader is None else reader(given)
+    return no_such_tool(name) if reader is None else reader(given)
+
+
+def no_such_tool(name: str) -> BadCall:
+    return BadCall(reason=f"There is no tool named {name[:_NAME_SHOWN]}.")
+
+
+def read_arguments(arguments: str) -> Mapping[str, Any] | BadCall:
+    """The arguments of a call; none at all are an empty object."""
+    try:
+        given: object = json.loads(arguments or "{}")
+    except (ValueError, RecursionError):
+        return BadCall(reason="The arguments are not valid JSON. Call the tool again with valid JSON.")
+    return given if isinstance(given, dict) else BadCall(reason="The arguments must be a JSON object.")
+
+
+def is_complete(arguments: str) -> bool:
+    """Whether the arguments of a call that was cut off came whole (T6)."""
+    return bool(arguments) and not isinstance(read_arguments(arguments), BadCall)
 
 
 FINDING: tuple[JsonObject, ...] = (

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from souvenance.domain.json_object import JsonObject
 from souvenance.domain.limits import Limits
-from souvenance.prompts.memory_tools import BadCall, tool
+from souvenance.prompts.memory_tools import BadCall, no_such_tool, read_arguments, tool
 
 VERSION = 1
 
@@ -41,11 +40,12 @@ def tools(limits: Limits) -> tuple[JsonObject, ...]:
 
 def parse_call(name: str, arguments: str) -> NotebookCall:
     """What the model asked for; BadCall when the arguments are not what the tool takes."""
-    try:
-        given = json.loads(arguments or "{}")
-    except ValueError:
-        return BadCall(reason="The arguments are not valid JSON. Call the tool again with valid JSON.")
-    key = given.get("key") if isinstance(given, dict) else None
+    given = read_arguments(arguments)
+    if isinstance(given, BadCall):
+        return given
+    if name not in {"remember", "forget"}:
+        return no_such_tool(name)
+    key = given.get("key")
     if not isinstance(key, str) or not key.strip():
         return BadCall(reason=f"{name} takes key, a non-empty string.")
     if name == "forget":

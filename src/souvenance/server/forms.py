@@ -71,14 +71,12 @@ class PersonaChanges(Form):
 
 
 class FlagsForm(Form):
-    """What a caller may say of a conversation; `gateway` is derived, never claimed (O5)."""
+    """What a caller may say of a conversation."""
 
     challenge: StrictBool = False
-    anonymous: StrictBool = False
-    temporary: StrictBool = False
 
     def value(self) -> Flags:
-        return Flags(challenge=self.challenge, anonymous=self.anonymous, temporary=self.temporary)
+        return Flags(challenge=self.challenge)
 
 
 class NewConversationForm(Form):
