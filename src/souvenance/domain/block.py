@@ -9,6 +9,9 @@ What `escape` does, all of it undone by `unescape`:
 - `[` becomes `\x5b` where a template's bracket token could begin: `[INST`, `[/INST`, `[TOOL_CALLS` ...
 
 A key also has its `:` written as `\x3a`, so that the first `: ` of a line ends the key.
+
+What begins a line also has its first letter written as `\xHH` or `\uHHHH` (`escape_start`) where it reads like what a
+line may begin with: a number in brackets, `(recent)`, `about …:`, `no longer holds`.
 """
 
 from __future__ import annotations
@@ -25,6 +28,11 @@ _UNSAFE = re.compile(
     r"|\[(?=/?(?:INST|SYS|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT))",
     re.IGNORECASE,
 )
+_POSING = re.compile(
+    r"\A([\s\-\u00ad\u200b-\u200f\u2060-\u2064\ufeff]*)"
+    r"([\[［](?=\s*\d+\s*[\]］])|[(（](?=\s*recent\s*[)）])|a(?=bout\s[^:：]*[:：])|n(?=o\s+longer\s+holds))",
+    re.IGNORECASE,
+)
 _ESCAPE = re.compile(r"\\(?:([\\nrt])|x([0-9a-f]{2})|u([0-9a-f]{4}))")
 _NAMED = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _MEANT = {written[1]: char for char, written in _NAMED.items()}
@@ -39,6 +47,14 @@ def escape(text: str) -> str:
 def escape_key(key: str) -> str:
     """Return `key` escaped, without any `:`; `unescape` gives `key` back."""
     return escape(key).replace(":", "\\x3a")
+
+
+def escape_start(written: str) -> str:
+    """Return what `escape` or `escape_key` wrote so that at the beginning of a line it poses as none of a line's marks.
+
+    `unescape` undoes both.
+    """
+    return _POSING.sub(lambda found: found.group(1) + _code(found.group(2)), written)
 
 
 def unescape(text: str) -> str:
@@ -75,8 +91,10 @@ def split_block(prompt: str) -> tuple[str, tuple[tuple[str, str], ...]]:
 
 
 def _written(char: str) -> str:
-    if char in _NAMED:
-        return _NAMED[char]
+    return _NAMED.get(char) or _code(char)
+
+
+def _code(char: str) -> str:
     return f"\\x{ord(char):02x}" if ord(char) < 0x100 else f"\\u{ord(char):04x}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from souvenance.domain.block import escape, escape_key
+from souvenance.domain.block import escape, escape_key, escape_start
 from souvenance.domain.epoch import Epoch, EpochLine
 from souvenance.domain.ids import MemoryId
 from souvenance.domain.memory import Memory, MemoryState
@@ -18,7 +18,8 @@ def line(memory: Memory, *, short: int = 0, recent: bool = False) -> str:
     mark = "(recent) " if recent else ""
     about = f"about {escape_key(memory.subject)}: " if memory.subject else ""
     key = f"{escape_key(memory.key)}: " if memory.key is not None else ""
-    return f"- {number}{mark}{about}{key}{escape(memory.text)}"
+    said = key + escape(memory.text)
+    return f"- {number}{mark}{about}{said if about else escape_start(said)}"
 
 
 def lines(
