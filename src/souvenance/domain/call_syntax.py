@@ -20,6 +20,11 @@ INITIALS = frozenset(name[0] for name in NAMES)
 _CLOSERS = {'"': '"', "'": "'", "“": "”", "«": "»"}
 _LONGEST_GAP = 100
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([\"'\\”»nt]))")
+_STRING = "|".join(rf"{opens}((?:[^{closes}\\]|\\.)*+){closes}" for opens, closes in _CLOSERS.items())
+_GAP = rf"\s{{0,{_LONGEST_GAP}}}+"
+_WHOLE_CALL = re.compile(
+    rf"\s*+(?:bcz_)?remember{_GAP}\({_GAP}(?:{_STRING}){_GAP},{_GAP}(?:{_STRING}){_GAP}(?:,{_GAP})?\);?", re.DOTALL
+)
 _CONTROL = {"n": "\n", "t": "\t"}
 _SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
@@ -56,6 +61,22 @@ class CallScanner:
         except _Broken as broken:
             return NoCall(reason=broken.reason)
         return None
+
+
+def read_calls(text: str, *, most: int) -> tuple[Arguments, ...] | None:
+    """The calls of a text that is nothing else, with white space and a `;` after each; None for any other text, and for
+    more than `most` calls. As the scanner reads them, but in a time that even a book of them does not stretch.
+    """
+    calls: list[Arguments] = []
+    at, end = 0, len(text.rstrip())
+    while at < end:
+        found = _WHOLE_CALL.match(text, at)
+        if found is None or len(calls) == most:
+            return None
+        key, value = (_resolved(raw) for raw in found.groups() if raw is not None)
+        calls.append(Arguments(key=key, value=value))
+        at = found.end()
+    return tuple(calls) or None
 
 
 def has_argument(source: str) -> bool:

@@ -5,8 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from souvenance.domain.call_syntax import NAMES
-from souvenance.domain.text_calls import last_wins, split_calls
+from souvenance.domain.call_syntax import read_calls
+from souvenance.domain.limits import Limits
+from souvenance.domain.text import clean, clean_key
+from souvenance.errors import InputError
+
+_LIMITS = Limits()
+_MOST_CALLS = 64
+"""A message of more text calls is no command but a text about them."""
 
 _COMMAND = re.compile(r"[/／](remember|forget|memories)(?!\S)(.*)", re.IGNORECASE | re.DOTALL)
 _SPACED_SIGN = re.compile(r"(?<=\s)[=＝](?=\s)")
@@ -83,12 +89,19 @@ def _pair(argument: str) -> Command:
 
 
 def _of_calls_only(message: str) -> RememberPairs | None:
-    if not message.lstrip().startswith(NAMES):
+    calls = read_calls(message, most=_MOST_CALLS)
+    if calls is None:
         return None
-    rest, calls = split_calls(message)
-    if not calls or rest.strip():
+    try:
+        pairs = {
+            clean_key(call.key, limit=_LIMITS.key_characters): clean(
+                "value", call.value, limit=_LIMITS.value_characters
+            )
+            for call in calls
+        }
+    except InputError:
         return None
-    return RememberPairs(pairs=tuple(last_wins(calls).items()))
+    return RememberPairs(pairs=tuple(pairs.items()))
 
 
 def _problem(command: str, form: str) -> CommandProblem:
