@@ -76,7 +76,7 @@ def make_conversation(
 
 
 def _allowed(flags: Flags) -> Flags:
-    """Of a temporary or anonymous chat nothing may be stored (O4); whether it is a gateway's, the server derives (O5)."""
+    """BadValue: of a temporary or anonymous chat nothing may be stored (O4), and a gateway is derived (O5)."""
     for name in ("temporary", "anonymous"):
         if getattr(flags, name):
             raise BadValue(f"flags.{name}", value=True, expected="false: temporary chats are not available yet")

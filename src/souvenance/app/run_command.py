@@ -124,10 +124,13 @@ async def _answer(kit: Kit, owner_id: OwnerId, given: Commanded) -> str:
 
 
 def _stored(remembered: tuple[Remembered, ...]) -> str:
-    return "\n".join(
-        f"{'Remembered' if one.created else 'Already remembered, now confirmed'}: {line(one.memory)[2:]}"
-        for one in remembered
-    )
+    return "\n".join(f"{_what_became(one)}: {line(one.memory)[2:]}" for one in remembered)
+
+
+def _what_became(remembered: Remembered) -> str:
+    if remembered.created:
+        return "Remembered"
+    return "Updated" if remembered.updated else "Already remembered, now confirmed"
 
 
 async def _forget(kit: Kit, owner_id: OwnerId, given: Commanded, target: str) -> str:

@@ -30,12 +30,16 @@ async def test_o3_a_challenge_keeps_its_own_window(house: House) -> None:
     assert house.prompt.window == [("user", "The password is quokka"), ("assistant", "I see")]
 
 
-@pytest.mark.parametrize("flags", [Flags(temporary=True), Flags(anonymous=True)])
-async def test_o4_a_chat_of_which_nothing_may_be_stored_is_refused_and_nothing_is(house: House, flags: Flags) -> None:
-    bot = await house.bot()
-    with pytest.raises(BadValue):
+@pytest.mark.parametrize(
+    ("flag", "why"), [("temporary", "not available yet"), ("anonymous", "not available yet"), ("gateway", "derives")]
+)
+async def test_o4_o5_a_flag_that_cannot_be_claimed_is_refused_by_name_and_nothing_is_stored(
+    house: House, flag: str, why: str
+) -> None:
+    bot, flags = await house.bot(), Flags(**{flag: True})
+    with pytest.raises(BadValue, match=rf"flags\.{flag}.*{why}"):
         await house.turn(NewChat(conversation=NewConversation(bot_id=bot.bot_id, flags=flags)), "Hello")
-    with pytest.raises(BadValue):
+    with pytest.raises(BadValue, match=rf"flags\.{flag}.*{why}"):
         await house.chat(bot, flags=flags)
     assert (await list_conversations(house.kit, house.owner)).items == ()
     assert house.prompts == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from souvenance.app.bots import set_level
 from souvenance.app.browse import conversation_memory, list_conversations
 from souvenance.app.conversations import NewConversation
 from souvenance.app.query_memories import Query, query_memories
+from souvenance.app.read_prompts import prompts_of_message
 from souvenance.app.turn import Address, InConversation, NewChat
 from souvenance.domain.bot import Bot
 from souvenance.domain.conversation import Channel, Conversation
@@ -189,6 +191,39 @@ async def test_w5_a_picture_does_not_count_as_the_text_of_its_data(house: House)
     message = {"role": "user", "content": [{"type": "text", "text": "What is this?"}, picture]}
     await tight.say(chat, "What is this?", user_message=message)
     assert tight.prompt.messages[-1] == message
+
+
+@pytest.mark.parametrize("kind", ["image_url", "input_audio", "file"])
+async def test_w7_a_part_that_is_no_text_has_one_figure_wherever_it_stands(house: House, kind: str) -> None:
+    chat = await house.chat(await house.bot())
+    await house.remember("likes tea")
+
+    async def layers(part: dict[str, Any]) -> dict[str, int]:
+        content = [{"type": "text", "text": "Look"}, part]
+        told = await house.say(
+            chat,
+            "Look",
+            system=({"role": "system", "content": content}, {"role": "developer", "content": content}),
+            user_message={"role": "user", "content": content},
+            tail=({"role": "tool", "tool_call_id": "call_1", "content": content},),
+        )
+        (prompt,) = await prompts_of_message(house.kit, house.owner, told.stored.message_id)
+        return dict(prompt.layers)
+
+    text = await layers({"type": "text", "text": ""})
+    for data in ("iVBORw0KGgo", "iVBORw0KGgo" * 50_000):
+        counted = await layers({"type": kind, kind: {"url": data, "data": data, "file_data": data}})
+        more = {layer: tokens - text[layer] for layer, tokens in counted.items() if layer not in {"window", "since"}}
+        assert more == {"system": 2_000, "memories": 0, "newest": 1_000, "tail": 1_000, "tools": 0}
+
+
+async def test_w7_the_tool_calls_of_a_clients_message_count_beside_its_text(house: House) -> None:
+    tight = house.with_context(4_000)
+    chat = await tight.chat(await tight.bot())
+    call = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "zebra " * 4_000}}
+    tail = ({"role": "assistant", "content": "Looking.", "tool_calls": [call]},)
+    with pytest.raises(PromptTooLarge):
+        await tight.say(chat, "Look", tail=tail)
 
 
 async def test_w5_a_message_too_large_beside_the_clients_own_tools_leaves_nothing(house: House) -> None:
