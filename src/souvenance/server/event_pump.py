@@ -8,6 +8,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from souvenance.app.turn import TurnEvent
+from souvenance.server.hang_up import end
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,10 @@ class EventPump:
 
     async def peek(self, seconds: float) -> None:
         """Wait at most `seconds` for what `next` would give; raises now what it would raise."""
+        # Not `wait_for`: before Python 3.12 it loses a cancellation that comes together with the event.
         with suppress(TimeoutError):
-            self._peeked = await asyncio.wait_for(self._heard.get(), seconds)
+            async with asyncio.timeout(seconds):
+                self._peeked = await self._heard.get()
         if isinstance(self._peeked, _Ended) and self._peeked.error is not None:
             raise self._peeked.error
 
@@ -57,5 +60,4 @@ async def pumping(events: AsyncGenerator[TurnEvent, None]) -> AsyncIterator[Even
     try:
         yield pump
     finally:
-        running.cancel()
-        await asyncio.wait((running,))
+        await end(running)

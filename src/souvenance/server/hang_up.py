@@ -10,6 +10,9 @@ from starlette.types import Receive
 
 T = TypeVar("T")
 
+# Long enough for a reply that is being cut off to be stored.
+CANCEL_AGAIN_SECONDS = 10.0
+
 
 class ClientLeft(Exception):
     """Nobody is there to be answered any more; never leaves this room."""
@@ -24,13 +27,18 @@ async def while_connected(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
     try:
         await asyncio.wait((working, watching), return_when=asyncio.FIRST_COMPLETED)
     finally:
-        watching.cancel()
-        if not working.done():
-            working.cancel()
-        await asyncio.wait((working, watching))
+        await end(watching)
+        await end(working)
     if working.cancelled():
         raise ClientLeft
     return working.result()
+
+
+async def end(task: asyncio.Task[Any]) -> None:
+    """Cancel `task` and wait until it is over; once more after a while, since a library may lose a cancellation."""
+    while not task.done():
+        task.cancel()
+        await asyncio.wait((task,), timeout=CANCEL_AGAIN_SECONDS)
 
 
 async def _hung_up(receive: Receive) -> None:

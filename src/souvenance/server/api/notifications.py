@@ -83,7 +83,8 @@ class NotificationStream(Response):
                         yield notification
                 seen |= {each.notification_id for each in newest}
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), self._pace.poll)
+                async with asyncio.timeout(self._pace.poll):
+                    await self._stopping.wait()
 
     async def _newest(self) -> tuple[Notification, ...]:
         page = await list_notifications(self._here.kit, self._here.owner_id, unread_only=False, cursor=None, limit=None)
