@@ -19,6 +19,7 @@ from souvenance.domain.ids import OwnerId
 from souvenance.domain.journal import Actor
 from souvenance.domain.json_object import JsonObject
 from souvenance.domain.prompt import Assembled, assemble
+from souvenance.domain.split_pairs import whole
 from souvenance.domain.text_calls import split_calls
 from souvenance.ports.chat_model import Usage
 
@@ -82,7 +83,7 @@ async def record(
 
     Tokens are the model's own counts, if it reported them.
     """
-    plan = prepared.plan
+    plan, reply = prepared.plan, whole(reply)
     text, calls = split_calls(reply, kit.limits) if plan.policy.text_calls else (reply, ())
     wishes = [(store_pair(kit, plan, call.key, call.value), Actor.TEXT_CALL) for call in calls]
     usage = None if tokens_in is None else Usage(tokens_in=tokens_in, tokens_out=tokens_out or 0)
