@@ -206,9 +206,18 @@ class BlockingSouvenance:
     # --- memories ---
 
     def remember(
-        self, text: str, *, bot: str | None = None, key: str | None = None, subject: str = "", pinned: bool = False
+        self,
+        text: str,
+        *,
+        bot: str | None = None,
+        key: str | None = None,
+        subject: str = "",
+        pinned: bool = False,
+        overwrite: bool = False,
     ) -> Remembered:
-        return self._thread.call(lambda: self._memory.remember(text, bot=bot, key=key, subject=subject, pinned=pinned))
+        return self._thread.call(
+            lambda: self._memory.remember(text, bot=bot, key=key, subject=subject, pinned=pinned, overwrite=overwrite)
+        )
 
     def memories(
         self,

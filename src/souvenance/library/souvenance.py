@@ -153,11 +153,22 @@ class Souvenance:
     # --- memories ---
 
     async def remember(
-        self, text: str, *, bot: str | None = None, key: str | None = None, subject: str = "", pinned: bool = False
+        self,
+        text: str,
+        *,
+        bot: str | None = None,
+        key: str | None = None,
+        subject: str = "",
+        pinned: bool = False,
+        overwrite: bool = False,
     ) -> Remembered:
-        """Keep a fact; one that is there already gains a source instead (M10). A notebook's have a `key`."""
-        scope = await self._scope(bot)
-        new = NewMemory(text=text, scope=scope, key=key, subject=subject, pinned=pinned)
+        """Keep a fact; one that is there already gains a source instead (M10). A bot of an unknown name is made.
+
+        With a `key`, `text` is its value; a key that has another value is KeyTaken, unless `overwrite`.
+        """
+        known = None if bot is None else await bots.bot_for(self._kit, self._owner, bot)
+        scope = ACCOUNT_SCOPE if known is None else Scope.of_bot(known.bot_id)
+        new = NewMemory(text=text, scope=scope, key=key, subject=subject, pinned=pinned, overwrite=overwrite)
         return await remember(self._kit, self._owner, new)
 
     def memories(
