@@ -6,10 +6,12 @@ from typing import Annotated
 
 import typer
 
-from souvenance.cli.json_forms import memory_form
+from souvenance.app.browse import MemoryView
+from souvenance.cli.json_forms import view_form
 from souvenance.cli.options import AsJson, BotName, Database, Folder
 from souvenance.cli.output import json_line, line
 from souvenance.cli.running import with_memory
+from souvenance.library import Souvenance
 
 
 def remember(
@@ -25,12 +27,15 @@ def remember(
 ) -> None:
     """Keep a fact for every conversation from now on."""
     said = typer.get_text_stream("stdin").read().rstrip("\n") if text == "-" else text
-    kept = with_memory(
-        lambda memory: memory.remember(said, bot=bot, key=key, subject=subject, pinned=pin),
-        folder=folder,
-        database_url=database_url,
-    )
+
+    async def keep_and_read(memory: Souvenance) -> tuple[MemoryView, bool]:
+        if bot is not None:
+            await memory.bot(bot)
+        kept = await memory.remember(said, bot=bot, key=key, subject=subject, pinned=pin)
+        return await memory.memory(kept.memory.memory_id), kept.created
+
+    view, created = with_memory(keep_and_read, folder=folder, database_url=database_url)
     if as_json:
-        json_line({"memory": memory_form(kept.memory), "created": kept.created})
+        json_line({"memory": view_form(view), "created": created})
     else:
-        line(f"{kept.memory.memory_id}\t{'remembered' if kept.created else 'known already: one more source'}")
+        line(f"{view.memory.memory_id}\t{'remembered' if created else 'known already: one more source'}")
