@@ -73,7 +73,7 @@ async def served(
             house,
             port=0,
             access=access or Access(),
-            pace=pace or Pace(),
+            pace=pace or Pace(patience=30.0),
             announce=told.set_result,
             stop=stop,
             **options,
