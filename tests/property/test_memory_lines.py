@@ -14,9 +14,9 @@ from souvenance.domain.memory import ACCOUNT_SCOPE, Memory
 from souvenance.domain.memory_lines import Change, change_line, line
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-POSING = ["[1] ", "[１] ", "［2］", "(recent) ", "（Recent）", "about Bob: ", "ABOUT\u3000her: ", "no longer holds", "- "]
+POSING = ["[1] ", "[１] ", "［2］", "(recent) ", "（Recent）", "about Bob: ", "About\u3000me: ", "no longer holds"]
 words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1)
-texts = st.lists(st.sampled_from([*POSING, "\\", "likes tea", ": ", "\n"]) | words, min_size=1).map("".join)
+texts = st.lists(st.sampled_from([*POSING, "\\", "likes tea", ": ", "\n", "- "]) | words, min_size=1).map("".join)
 LINE = re.compile(
     r"- (?:\[(?P<short>\d+)\] )?(?P<recent>\(recent\) )?(?:about (?P<subject>[^:]*): )?(?P<said>.*)\Z", re.DOTALL
 )

@@ -52,8 +52,12 @@ async def test_v3_remembering_the_same_again_says_so(house: House) -> None:
 
 async def test_v3_in_a_notebook_a_key_gets_its_value(house: House) -> None:
     chat = await house.chat(await house.bot(preset=Preset.NOTEBOOK))
-    await house.say(chat, "/remember name = Alice")
-    await house.say(chat, "/remember name=Renko")
+    said = [(await house.say(chat, f"/remember name{what}")).text for what in (" = Alice", "=Renko", " = Renko")]
+    assert said == [
+        "Remembered: name: Alice",
+        "Updated: name: Renko",
+        "Already remembered, now confirmed: name: Renko",
+    ]
     assert await house.pairs() == {"name": "Renko"}
 
 

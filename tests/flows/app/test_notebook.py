@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
+
 from souvenance.app.archive_memory import archive_memory
 from souvenance.app.browse import room
 from souvenance.app.edit_memory import edit_memory
@@ -9,7 +13,7 @@ from souvenance.app.erase import erase_memories
 from souvenance.domain.bot import Bot, Preset
 from souvenance.domain.memory import Memory, Scope
 from souvenance.testing import say
-from tests.flows.app.house import House
+from tests.flows.app.house import House, called, calls
 
 
 async def _notebook(house: House, name: str = "Mira", **pairs: str) -> tuple[Bot, dict[str, Memory]]:
@@ -85,6 +89,46 @@ async def test_m14_an_entry_archived_by_hand_is_not_sent(house: House) -> None:
     await archive_memory(house.kit, house.owner, stored["a"].memory_id, archived=True)
     await house.say(await house.chat(bot), "Hello")
     assert house.prompt.system.endswith("<memory>\n- b: 2\n</memory>")
+
+
+@pytest.mark.parametrize(
+    ("asked", "left", "accepted"),
+    [
+        ("drop a, keep a 2", {"a": "2"}, [True, True]),
+        ("keep a 2, drop a", {}, [True, True]),
+        ("drop a, keep a 2, drop a", {}, [True, True, True]),
+        ("drop a, drop a", {}, [True, False]),
+        ("keep b 2, drop b", {"a": "1"}, [True, True]),
+        ("keep b 2, drop b, keep b 3", {"a": "1", "b": "3"}, [True, True, True]),
+        ("drop b", {"a": "1"}, [False]),
+    ],
+)
+async def test_v1_what_one_reply_keeps_and_drops_happens_in_its_order(
+    house: House, asked: str, left: dict[str, str], accepted: list[bool]
+) -> None:
+    bot, _ = await _notebook(house, a="1")
+    scope = Scope.of_bot(bot.bot_id)
+    made = [
+        called("forget", key=key) if verb == "drop" else called("remember", key=key, value=value[0])
+        for verb, key, *value in (part.split() for part in asked.split(", "))
+    ]
+    await house.say(await house.chat(bot), "Hello", calls(*made), say("Done"))
+    assert await house.pairs(scope) == left
+    answers = [json.loads(one["content"])["ok"] for one in house.prompt.messages if one["role"] == "tool"]
+    assert answers == accepted
+
+
+async def test_v1_a_pinned_key_is_neither_dropped_nor_is_a_notebook_asked_for_what_it_has_not(house: House) -> None:
+    bot, _ = await _notebook(house)
+    scope = Scope.of_bot(bot.bot_id)
+    await house.remember("1", scope, key="a", pinned=True)
+    made = [called("forget", key="a"), called("memory_query", text="a"), called("remember", key="b", value="2")]
+    await house.say(await house.chat(bot), "Hello", calls(*made), say("Done"))
+    pinned, unknown, kept = [json.loads(one["content"]) for one in house.prompt.messages if one["role"] == "tool"]
+    assert "pinned" in pinned["error"]
+    assert "There is no tool named memory_query" in unknown["error"]
+    assert kept["ok"]
+    assert await house.pairs(scope) == {"a": "1", "b": "2"}
 
 
 async def test_m5_a_notebooks_pinned_entries_stay_in_their_place_in_the_block(house: House) -> None:
