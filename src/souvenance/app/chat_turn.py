@@ -13,7 +13,7 @@ from contextlib import aclosing, suppress
 from souvenance.app.answer_without_memory import answer_without_memory
 from souvenance.app.change_memories import Changed, NotChanged, Outcome
 from souvenance.app.check_size import check_size
-from souvenance.app.choose_model import Shelf, models_at_hand
+from souvenance.app.choose_model import Shelf, model_asked, models_at_hand
 from souvenance.app.kit import Kit
 from souvenance.app.off_loop import to_its_end
 from souvenance.app.open_turn import OpenedTurn, open_turn
@@ -41,7 +41,7 @@ async def chat_turn(kit: Kit, owner_id: OwnerId, request: TurnRequest) -> AsyncG
             async for event in run_command(kit, owner_id, request, command):
                 yield event
             return
-        shelf = await models_at_hand(kit)
+        shelf = await models_at_hand(kit, asked=model_asked(request))
         try:
             opened = await open_turn(
                 kit,

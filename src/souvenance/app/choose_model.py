@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from souvenance.app.kit import Kit
+from souvenance.app.turn import InConversation, TurnRequest
 from souvenance.domain.bot import Bot
 from souvenance.domain.conversation import Conversation
 from souvenance.domain.limits import Limits
@@ -22,14 +23,27 @@ class Shelf:
     default: str | None
 
 
-async def models_at_hand(kit: Kit) -> Shelf:
-    """Models whose names no table could hold are left out. UnknownModel when the installation's own is one."""
+async def models_at_hand(kit: Kit, *, asked: str | None = None) -> Shelf:
+    """The models that are listed, and `asked` if a provider has it without listing it.
+
+    Models whose names no table could hold are left out. UnknownModel when nobody has `asked`, or when the
+    installation's own is one of those.
+    """
     listed = [info for info in await kit.models.models() if _can_be_kept(info.name, kit.limits)]
     if kit.default_model is not None and not _can_be_kept(kit.default_model, kit.limits):
         raise UnknownModel(kit.default_model, known=tuple(info.name for info in listed))
     default = kit.default_model or (listed[0].name if listed else None)
-    by_provider = {f"{info.provider}/{info.name}": info for info in listed if info.provider}
-    return Shelf(models=by_provider | {info.name: info for info in listed}, default=default)
+    models = {f"{info.provider}/{info.name}": info for info in listed if info.provider}
+    models |= {info.name: info for info in listed}
+    if asked is not None and asked not in models and _can_be_kept(asked, kit.limits):
+        models[asked] = await kit.models.info(asked)
+    return Shelf(models=models, default=default)
+
+
+def model_asked(request: TurnRequest) -> str | None:
+    """The upstream's name that a request brings, for itself or for the bare conversation that it opens."""
+    new = None if isinstance(request.address, InConversation) else request.address.conversation
+    return request.model or (new.model if new is not None and new.bot_id is None else None)
 
 
 def _can_be_kept(name: str, limits: Limits) -> bool:
@@ -43,15 +57,13 @@ def _can_be_kept(name: str, limits: Limits) -> bool:
 def choose(shelf: Shelf, *, asked: str | None, conversation: Conversation | None, bot: Bot | None) -> ModelInfo | None:
     """The model that answers; None for a bot's recall reply when there is no model at all.
 
-    A name that no provider lists is UnknownModel when the request or the conversation named it (I3); a bot's or the
-    installation's own setting is asked by its name all the same, since not every provider lists what it serves.
+    What a request asks for must be there (I3). What a conversation, a bot or the installation was set to is asked by
+    its name all the same: not every provider lists what it serves, and it says itself what is gone.
     """
-    named = asked or (conversation.model if conversation is not None and conversation.bot_id is None else None)
-    if named is not None:
-        if named not in shelf.models:
-            raise UnknownModel(named, known=tuple(shelf.models))
-        return shelf.models[named]
-    wanted = (bot.model if bot is not None else None) or shelf.default
+    if asked is not None and asked not in shelf.models:
+        raise UnknownModel(asked, known=tuple(shelf.models))
+    bare = conversation.model if conversation is not None and conversation.bot_id is None else None
+    wanted = asked or bare or (bot.model if bot is not None else None) or shelf.default
     if wanted is None:
         if bot is None:
             raise NoModel

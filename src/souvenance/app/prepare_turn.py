@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from souvenance.app.chat_turn import note_of
 from souvenance.app.check_size import check_size
-from souvenance.app.choose_model import models_at_hand
+from souvenance.app.choose_model import model_asked, models_at_hand
 from souvenance.app.kit import Kit
 from souvenance.app.memory_calls import store_pair
 from souvenance.app.open_turn import open_turn
@@ -51,7 +51,7 @@ class Recorded:
 
 async def prepare(kit: Kit, owner_id: OwnerId, request: TurnRequest) -> Prepared:
     """Store the user's message and build the prompt. Raises what `open_turn` and `plan_turn` raise."""
-    shelf = await models_at_hand(kit)
+    shelf = await models_at_hand(kit, asked=model_asked(request))
     opened = await open_turn(
         kit, owner_id, request, shelf, lambda unit, opened: check_size(unit, kit, request, opened, offer_tools=False)
     )

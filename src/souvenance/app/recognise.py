@@ -16,7 +16,7 @@ from souvenance.app.conversations import NewConversation, make_conversation, put
 from souvenance.app.turn import FromClient, InConversation, TurnRequest
 from souvenance.domain.conversation import Conversation, Role, Turn, TurnState
 from souvenance.domain.history import beginning, history_hash
-from souvenance.domain.ids import ConversationId
+from souvenance.domain.ids import ConversationId, known_shape
 from souvenance.errors import NotFound, RequestKeyUsed
 from souvenance.ports.store import Unit
 
@@ -61,12 +61,24 @@ def _of_client(unit: Unit, address: FromClient, asked: Asked) -> tuple[Conversat
     before = history_hash(asked.said, unit.keyed_hash, after=beginning(address.conversation.bot_id))
     opened = history_hash([(Role.USER, asked.request.text)], unit.keyed_hash, after=before)
     if address.ref:
-        named = unit.conversations.by_client_ref(address.client, address.ref, address.conversation.bot_id)
+        named = unit.conversations.by_client_ref(address.client, address.ref, address.conversation.bot_id) or _echoed(
+            unit, address
+        )
         if named is None:
             return _put(unit, address, asked), None
         conversation = unit.conversations.lock(named.conversation_id)
         return conversation, _unanswered(unit, conversation, asked, opened)
     return _by_history(unit, address, asked, before, opened) or (_put(unit, address, asked), None)
+
+
+def _echoed(unit: Unit, address: FromClient) -> Conversation | None:
+    """The conversation of this key and bot whose own id the client gives, as our responses name it."""
+    if not address.ref.startswith("cnv_"):
+        return None
+    with suppress(NotFound):
+        found = unit.conversations.get(ConversationId(known_shape("conversation", address.ref)))
+        return found if (found.client, found.bot_id) == (address.client, address.conversation.bot_id) else None
+    return None
 
 
 def _by_history(
