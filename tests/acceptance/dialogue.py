@@ -56,7 +56,5 @@ def _of_locomo(file: Path) -> list[Line]:
 
 
 def _of_demo() -> list[Line]:
-    if not _DEMO.exists():
-        return [(("user", "bot")[at % 2], f"Line {at}: " + "a word or two more. " * (at % 7)) for at in range(160)]
     rows = [json.loads(row) for row in _DEMO.read_text(encoding="utf-8").splitlines() if row]
     return [(row["speaker"], row["text"]) for row in rows]
