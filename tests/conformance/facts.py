@@ -10,7 +10,7 @@ from souvenance.domain.conversation import Flags
 from souvenance.domain.erasure import Erasure
 from souvenance.domain.ids import ErasureId, MemoryId, MessageId, OwnerId
 from souvenance.domain.journal import Actor, Add, Content, Intent, Operation, fold
-from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, Scope
+from souvenance.domain.memory import ACCOUNT_SCOPE, Evidence, Memory, Scope
 from souvenance.ports.memories import Kind
 from souvenance.ports.store import Store, Unit
 from tests.conformance.rows import ALICE, NOW, conversation, later, message
@@ -29,7 +29,7 @@ async def read(store: Store, work: Callable[[Unit], T], owner_id: OwnerId = ALIC
 
 
 def memory(number: int = 1, text: str = "", **other: Any) -> Memory:
-    """Updated `number` seconds after NOW, unless told otherwise."""
+    """Updated `number` seconds after NOW and at place `number`, unless told otherwise."""
     given: dict[str, Any] = {
         "memory_id": MemoryId(f"mem_{number:05}"),
         "scope": ACCOUNT_SCOPE,
@@ -37,12 +37,13 @@ def memory(number: int = 1, text: str = "", **other: Any) -> Memory:
         "created_at": later(number),
         "updated_at": later(number),
         "place": number,
+        "updated_place": number,
         **other,
     }
     return Memory(**given)
 
 
-def keep(unit: Unit, wanted: Memory, *, causes: Sequence[str] = ()) -> Memory:
+def keep(unit: Unit, wanted: Memory, *, causes: Sequence[str] = (), evidence: Sequence[Evidence] = ()) -> Memory:
     """Store it as if it had been added, at the owner's next place."""
     unit.scopes.lock(wanted.scope)
     content = Content(
@@ -51,7 +52,7 @@ def keep(unit: Unit, wanted: Memory, *, causes: Sequence[str] = ()) -> Memory:
         subject=wanted.subject,
         confidence=wanted.confidence,
         origin=wanted.origin,
-        evidence=wanted.evidence,
+        evidence=tuple(evidence),
     )
     place = do(unit, wanted.memory_id, Add(content=content), scope=wanted.scope, causes=causes)
     unit.index.put(Kind.MEMORY, wanted.memory_id, wanted.text.lower().split())

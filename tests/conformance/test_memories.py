@@ -10,12 +10,14 @@ from functools import partial
 
 import pytest
 
-from souvenance.domain.ids import MemoryId
-from souvenance.domain.memory import ACCOUNT_SCOPE, Evidence, Memory, MemoryState, Origin, Scope
+from souvenance.domain.deal import archived_for_room, newest_first
+from souvenance.domain.ids import ConversationId, MemoryId, MessageId
+from souvenance.domain.journal import Add, Archive, Content, standing_evidence
+from souvenance.domain.memory import ACCOUNT_SCOPE, ORGANISATION_SCOPE, Evidence, Memory, MemoryState, Origin, Scope
 from souvenance.errors import Conflict, KeyTaken, NotFound
 from souvenance.ports.memories import Counts, Mark, Order, ScopeState, Shelf, mark_of
 from souvenance.ports.store import Store, Unit
-from tests.conformance.facts import BOT_SCOPE, keep, memory, read, write
+from tests.conformance.facts import BOT_SCOPE, do, keep, memory, read, say, write
 from tests.conformance.rows import BOB, CHAT, NOW, later
 
 ROOM = 5
@@ -31,11 +33,16 @@ async def test_each_lock_of_a_scope_counts_one_write(store: Store) -> None:
     assert (first, second) == (ScopeState(version=1), ScopeState(version=2))
 
 
-async def test_all_scopes_are_those_that_were_ever_written_in(store: Store) -> None:
+async def test_lasting_scopes_are_those_ever_written_in_but_single_conversations(store: Store) -> None:
     await write(store, lambda unit: keep(unit, memory(1, scope=BOT_SCOPE)))
-    await write(store, lambda unit: unit.scopes.lock(ACCOUNT_SCOPE))
-    assert await read(store, lambda unit: unit.scopes.all()) == [ACCOUNT_SCOPE, BOT_SCOPE]
-    assert await read(store, lambda unit: unit.scopes.all(), BOB) == []
+    for scope in (ORGANISATION_SCOPE, Scope.parse("conversation:con_1"), ACCOUNT_SCOPE):
+        await write(store, partial(lock, scope=scope))
+    assert await read(store, lambda unit: unit.scopes.lasting()) == [ACCOUNT_SCOPE, BOT_SCOPE, ORGANISATION_SCOPE]
+    assert await read(store, lambda unit: unit.scopes.lasting(), BOB) == []
+
+
+def lock(unit: Unit, scope: Scope) -> None:
+    unit.scopes.lock(scope)
 
 
 async def test_a_new_epoch_of_a_scope_is_no_write_in_it(store: Store) -> None:
@@ -61,7 +68,6 @@ async def test_a_memory_comes_back_as_it_was_saved(store: Store) -> None:
         archived=True,
         confidence=0.93,
         origin=Origin.IMPLICIT,
-        evidence=(Evidence(at=NOW, conversation_id=CHAT), Evidence(at=later(0.000_001))),
         language="fr",
         sensitive=True,
     )
@@ -161,25 +167,26 @@ async def test_pinned_ones_and_the_newest_unpinned_are_told_apart(store: Store) 
         for number in range(1, 9):
             keep(unit, memory(number, pinned=number in {2, 5}, archived=number == 8))
         keep(unit, memory(20, scope=BOT_SCOPE))
-        keep(unit, memory(21, "Alice", key="name", updated_at=later(3.5)))
+        keep(unit, memory(21, "Alice", key="name", updated_place=5))
         keep(unit, memory(22, state=MemoryState.DELETED))
 
     await write(store, fill)
     assert ids(await read(store, lambda unit: unit.memories.pinned(ACCOUNT_SCOPE))) == ["mem_00002", "mem_00005"]
     newest = await read(store, lambda unit: unit.memories.newest_unpinned(ACCOUNT_SCOPE, limit=4))
-    assert ids(newest) == ["mem_00007", "mem_00006", "mem_00004", "mem_00021"]
+    assert ids(newest) == ["mem_00007", "mem_00006", "mem_00021", "mem_00004"]
     counts = await read(store, lambda unit: unit.memories.counts(ACCOUNT_SCOPE))
     assert counts == Counts(pinned=2, unpinned=6, archived=1)
 
 
-async def test_of_equal_moments_the_higher_id_is_the_newer(store: Store) -> None:
+async def test_a_clock_turned_back_makes_nothing_older(store: Store) -> None:
     def fill(unit: Unit) -> None:
-        for number in (2, 1, 3):
-            keep(unit, memory(number, updated_at=NOW))
+        for number in (1, 2, 3):
+            keep(unit, memory(number, updated_at=later(-number)))
 
     await write(store, fill)
     newest = await read(store, lambda unit: unit.memories.newest_unpinned(ACCOUNT_SCOPE, limit=2))
     assert ids(newest) == ["mem_00003", "mem_00002"]
+    assert await read(store, lambda unit: unit.memories.room_edge(ACCOUNT_SCOPE, 2)) == 2
 
 
 async def test_changes_since_a_place_come_in_the_order_of_their_change(store: Store) -> None:
@@ -212,40 +219,43 @@ async def test_the_edge_of_room_is_the_last_one_in_while_others_are_out(store: S
     def edges(unit: Unit) -> list[object]:
         return [unit.memories.room_edge(ACCOUNT_SCOPE, room) for room in (1, 4, 5, 6)]
 
-    assert await read(store, edges) == [(later(5), "mem_00005"), (later(2), "mem_00002"), None, None]
+    assert await read(store, edges) == [5, 2, None, None]
 
 
 def stock(unit: Unit) -> list[Memory]:
-    """Two scopes with pinned ones, ones archived by hand and by room, equal moments; and two that are not live."""
-    moments = [13, 13, 2, 8, 1, 20, 13, 5, 4, 9, 11, 6]
+    """Two scopes with pinned ones, ones archived by hand and by room, keyed ones; and two that are not live."""
+    places = [13, 14, 2, 8, 1, 20, 15, 5, 4, 9, 11, 6]
     kept = []
-    for number, (moment, scope) in enumerate(itertools.product(moments, (ACCOUNT_SCOPE, BOT_SCOPE)), start=1):
+    for number, (place, scope) in enumerate(itertools.product(places, (ACCOUNT_SCOPE, BOT_SCOPE)), start=1):
         wanted = memory(
             number,
             scope=scope,
-            updated_at=later(moment),
+            updated_place=2 * place + (scope == BOT_SCOPE),
             created_at=NOW - timedelta(seconds=number % 7),
             pinned=number % 5 == 0,
             archived=number % 4 == 0,
         )
         kept.append(keep(unit, wanted))
-    kept += [keep(unit, memory(90 + n, f"v{n}", key=f"k{n}", scope=BOT_SCOPE, updated_at=later(n - 5))) for n in (1, 2)]
+    kept += [
+        keep(unit, memory(90 + n, f"v{n}", key=f"k{n}", scope=BOT_SCOPE, updated_place=18 * n - 3)) for n in (1, 2)
+    ]
     keep(unit, memory(98, state=MemoryState.ERASING))
     keep(unit, memory(99, state=MemoryState.DELETED, scope=BOT_SCOPE))
     return kept
 
 
-def newest_first(memories: list[Memory]) -> list[Memory]:
-    return sorted(memories, key=lambda one: (one.updated_at, one.memory_id), reverse=True)
+Rooms = dict[Scope, int | None]
 
 
-def in_room(one: Memory, everything: list[Memory]) -> bool:
-    rivals = [m for m in everything if m.scope == one.scope and not m.pinned and not m.archived and m.key is None]
-    return one.pinned or (not one.archived and (one.key is not None or one in newest_first(rivals)[:ROOM]))
+def is_archived(one: Memory, everything: list[Memory], room: int | None) -> bool:
+    rivals = [other for other in everything if other.scope == one.scope]
+    return not one.pinned and (one.archived or (room is not None and one in archived_for_room(rivals, room=room)))
 
 
-def expected(everything: list[Memory], shelf: Shelf, order: Order) -> list[Memory]:
-    chosen = [one for one in everything if shelf is Shelf.ALL or in_room(one, everything) is (shelf is Shelf.ACTIVE)]
+def expected(everything: list[Memory], rooms: Rooms, shelf: Shelf, order: Order) -> list[Memory]:
+    shown = [one for one in everything if one.scope in rooms]
+    wanted = {Shelf.ALL: {True, False}, Shelf.ACTIVE: {False}, Shelf.ARCHIVED: {True}}[shelf]
+    chosen = [one for one in shown if is_archived(one, everything, rooms[one.scope]) in wanted]
     if order is Order.PLACE:
         return sorted(chosen, key=lambda one: one.place)
     if order is Order.UPDATED:
@@ -253,17 +263,15 @@ def expected(everything: list[Memory], shelf: Shelf, order: Order) -> list[Memor
     return sorted(chosen, key=lambda one: (one.created_at, one.memory_id), reverse=True)
 
 
-def page_of(
-    unit: Unit, *, scopes: list[Scope], shelf: Shelf, order: Order, after: Mark | None, limit: int
-) -> list[Memory]:
-    return unit.memories.page(scopes=scopes, shelf=shelf, room=ROOM, order=order, after=after, limit=limit)
+def page_of(unit: Unit, *, rooms: Rooms, shelf: Shelf, order: Order, after: Mark | None, limit: int) -> list[Memory]:
+    return unit.memories.page(rooms=rooms, shelf=shelf, order=order, after=after, limit=limit)
 
 
-async def walk(store: Store, scopes: list[Scope], shelf: Shelf, order: Order, limit: int) -> list[Memory]:
+async def walk(store: Store, rooms: Rooms, shelf: Shelf, order: Order, limit: int) -> list[Memory]:
     found: list[Memory] = []
     while True:
         after = mark_of(order, found[-1]) if found else None
-        page = await read(store, partial(page_of, scopes=scopes, shelf=shelf, order=order, after=after, limit=limit))
+        page = await read(store, partial(page_of, rooms=rooms, shelf=shelf, order=order, after=after, limit=limit))
         found += page
         if len(page) < limit:
             return found
@@ -276,24 +284,27 @@ async def test_pages_of_two_scopes_give_each_memory_of_the_shelf_once_in_order(
 ) -> None:
     everything = await write(store, stock)
     await write(store, stock, BOB)
-    for limit in (4, 50):
-        assert await walk(store, [BOT_SCOPE, ACCOUNT_SCOPE], shelf, order, limit) == expected(everything, shelf, order)
-    only = [one for one in everything if one.scope == BOT_SCOPE]
-    assert await walk(store, [BOT_SCOPE, BOT_SCOPE], shelf, order, 3) == expected(only, shelf, order)
+    with_room: Rooms = {BOT_SCOPE: ROOM, ACCOUNT_SCOPE: ROOM}
+    one_without: Rooms = {BOT_SCOPE: None, ACCOUNT_SCOPE: ROOM + 1}
+    for both in (with_room, one_without):
+        for limit in (4, 50):
+            assert await walk(store, both, shelf, order, limit) == expected(everything, both, shelf, order)
+    only: Rooms = {BOT_SCOPE: ROOM}
+    assert await walk(store, only, shelf, order, 3) == expected(everything, only, shelf, order)
 
 
 async def test_pages_of_very_many_scopes_stay_in_one_order(store: Store) -> None:
     scopes = [Scope.parse(f"bot:bot_{number}") for number in range(60)]
 
     def fill(unit: Unit) -> list[Memory]:
-        return [keep(unit, memory(n, scope=scopes[n % 60], updated_at=later(n * 37 % 101))) for n in range(120)]
+        return [keep(unit, memory(n, scope=scopes[n % 60], updated_place=n * 37 % 121)) for n in range(120)]
 
     everything = await write(store, fill)
-    assert await walk(store, scopes, Shelf.ALL, Order.UPDATED, 50) == newest_first(everything)
+    assert await walk(store, dict.fromkeys(scopes, ROOM), Shelf.ALL, Order.UPDATED, 50) == newest_first(everything)
 
 
 async def test_a_page_of_no_scope_is_empty(store: Store) -> None:
-    assert await walk(store, [], Shelf.ALL, Order.UPDATED, 5) == []
+    assert await walk(store, {}, Shelf.ALL, Order.UPDATED, 5) == []
 
 
 async def test_what_a_person_is_erasing_stays_hidden_when_it_is_folded_again(store: Store) -> None:
@@ -302,3 +313,71 @@ async def test_what_a_person_is_erasing_stays_hidden_when_it_is_folded_again(sto
     saved = await write(store, lambda unit: unit.memories.save(replace(hidden, state=MemoryState.LIVE)))
     assert saved.state is MemoryState.ERASING
     assert await read(store, lambda unit: unit.memories.by_place(ACCOUNT_SCOPE)) == [twin]
+
+
+async def sources(store: Store, *memory_ids: str) -> list[tuple[Evidence, ...]]:
+    asked = [MemoryId(one) for one in memory_ids]
+    found = await read(store, lambda unit: unit.memories.evidence(asked))
+    return [found[one] for one in asked]
+
+
+async def test_the_sources_of_a_memory_are_those_of_what_stands_each_once(store: Store) -> None:
+    here, there = Evidence(at=NOW, conversation_id=CHAT, message_id=MessageId("msg_1")), Evidence(at=later(0.000_001))
+
+    def say_twice(unit: Unit) -> None:
+        keep(unit, memory(1), evidence=[here, there])
+        undone = say(unit, 0, chosen=False)
+        do(unit, "mem_00001", Add(content=Content(text="x", evidence=(Evidence(at=later(9)),))), causes=[undone])
+        do(unit, "mem_00001", Add(content=Content(text="x", evidence=(there, replace(here, at=later(5))))))
+        do(unit, "mem_00001", Archive())
+        unit.journal.settle([undone])
+        keep(unit, memory(2))
+
+    await write(store, say_twice)
+    await write(store, lambda unit: keep(unit, memory(1), evidence=[Evidence(at=later(7))]), BOB)
+    of_the_first, *others = await sources(store, "mem_00001", "mem_00002", "mem_no")
+    assert of_the_first == (here, there, replace(here, at=later(5)))
+    assert others == [(), ()]
+    told = await read(store, lambda unit: unit.journal.of_memory(MemoryId("mem_00001")))
+    assert standing_evidence(told) == of_the_first
+
+
+async def test_memories_drawn_from_a_conversation_are_told_by_what_stands(store: Store) -> None:
+    source = Evidence(at=NOW, conversation_id=CHAT)
+
+    def fill(unit: Unit) -> None:
+        undone = say(unit, 0, chosen=False)
+        keep(unit, memory(1), evidence=[source])
+        keep(unit, memory(2), evidence=[source], causes=[undone])
+        keep(unit, memory(3), evidence=[Evidence(at=NOW)])
+        keep(unit, memory(4), evidence=[source])
+        unit.journal.settle([undone])
+
+    await write(store, fill)
+    asked = [MemoryId(f"mem_{number:05}") for number in (1, 2, 3)]
+    assert await read(store, lambda unit: unit.memories.drawn_from(CHAT, asked)) == {"mem_00001"}
+    assert await read(store, lambda unit: unit.memories.drawn_from(ConversationId("con_2"), asked)) == set()
+    assert await read(store, lambda unit: unit.memories.drawn_from(CHAT, asked), BOB) == set()
+
+
+async def test_of_equal_ones_the_pinned_else_the_first_stored_is_live(store: Store) -> None:
+    def fill(unit: Unit) -> list[Memory]:
+        kept = [
+            keep(unit, memory(1, "Likes tea")),
+            keep(unit, memory(2, "likes tea.", state=MemoryState.SHADOWED)),
+            keep(unit, memory(3, "Likes TEA", state=MemoryState.SHADOWED, pinned=True)),
+            keep(unit, memory(4, "Likes tea", scope=BOT_SCOPE)),
+            keep(unit, memory(5, "Likes tea", state=MemoryState.DELETED)),
+        ]
+        unit.owners.next_place()
+        return kept
+
+    kept = await write(store, fill)
+    await write(store, lambda unit: unit.memories.settle_equals(kept[:1]))
+    found = await read(store, lambda unit: unit.memories.many([one.memory_id for one in kept]))
+    assert [one.state for one in found] == ["shadowed", "shadowed", "live", "live", "deleted"]
+    assert [(one.version, one.changed) for one in found] == [(2, 6), (1, 2), (2, 6), (1, 4), (1, 5)]
+    hidden = await read(store, lambda unit: unit.memories.hidden_equals(kept[:1]))
+    assert sorted(ids(hidden)) == ["mem_00001", "mem_00002", "mem_00005"]
+    await write(store, lambda unit: unit.memories.settle_equals(kept))
+    assert await read(store, lambda unit: unit.memories.many([one.memory_id for one in kept])) == found

@@ -202,7 +202,7 @@ async def test_many_tasks_use_one_memory_at_once(opens: Opens) -> None:
         )
         assert len(replies) == 18
         assert [len([m async for m in memory.messages(one)]) for one in begun] == [6, 6, 6, 6]
-        (kept,) = [view.memory async for view in memory.memories(bot="Ada")]
+        (kept,) = [view async for view in memory.memories(bot="Ada")]
         assert len(kept.evidence) == 6
 
 

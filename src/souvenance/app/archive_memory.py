@@ -25,7 +25,7 @@ async def archive_memory(kit: Kit, owner_id: OwnerId, memory_id: MemoryId, *, ar
         if memory.pinned and archived:
             raise PinnedMemory(memory_id)
         intent = Archive() if archived else Restore()
-        saved = write_operation(unit, memory_id, memory.scope, intent, said_by_person(kit.clock.now()))
+        saved = write_operation(unit, memory, intent, said_by_person(kit.clock.now()))
         unit.scopes.start_epoch(memory.scope)
         return saved
 

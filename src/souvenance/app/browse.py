@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from souvenance.app.cursor import decode, encode
+from souvenance.app.change_memories import uncapped
+from souvenance.app.cursor import decode, encode, moment, number
 from souvenance.app.kit import Kit
 from souvenance.domain.bot import Bot, Persona
 from souvenance.domain.conversation import Conversation, Message, Turn
@@ -15,13 +16,15 @@ from souvenance.domain.deal import is_recent
 from souvenance.domain.ids import BotId, ConversationId, MemoryId, NotificationId, OwnerId, PersonaId, TurnId
 from souvenance.domain.journal import Operation
 from souvenance.domain.limits import Level
-from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, MemoryState, Scope, ScopeKind
+from souvenance.domain.memory import ACCOUNT_SCOPE, Evidence, Memory, MemoryState, Scope, ScopeKind
 from souvenance.domain.notification import Notification
 from souvenance.errors import BadValue, NotFound
 from souvenance.ports.memories import Mark, Order, Shelf, mark_of
 from souvenance.ports.store import Unit
 
 T = TypeVar("T")
+
+_MOST_POSITIONS = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +37,12 @@ class Page(Generic[T]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryView:
-    """A memory with what is derived: `archived` by hand or for room (M2), `recent` within 7 days (M6)."""
+    """A memory with every source of it (M4) and what is derived: `archived` by hand or for room (M2), `recent` within 7
+    days (M6).
+    """
 
     memory: Memory
+    evidence: tuple[Evidence, ...]
     archived: bool
     recent: bool
 
@@ -74,14 +80,14 @@ async def list_memories(
     cursor: str | None = None,
     limit: int | None = None,
 ) -> Page[MemoryView]:
-    """Live memories of one scope, or of all the owner's own."""
+    """Live memories of one scope, or of all the owner's own but those of single conversations."""
     most = page_size(kit, limit)
     after = None if cursor is None else _mark(order, decode(cursor, f"memories.{order}"))
 
     def work(unit: Unit) -> Page[MemoryView]:
         scopes = known_scopes(unit, kit) if scope is None else (scope,)
         found = unit.memories.page(
-            scopes=scopes, shelf=shelf, room=kit.limits.room_unpinned, order=order, after=after, limit=most + 1
+            rooms=_rooms(unit, kit, scopes), shelf=shelf, order=order, after=after, limit=most + 1
         )
         views = _views(unit, kit, found[:most])
         last = _word(order, found[most - 1]) if len(found) > most else None
@@ -240,13 +246,18 @@ def page_size(kit: Kit, asked: int | None) -> int:
 
 
 def known_scopes(unit: Unit, kit: Kit) -> tuple[Scope, ...]:
-    """Every scope of the owner's own that can hold memories: those in which something was ever written."""
-    return tuple(unit.scopes.all()) or (ACCOUNT_SCOPE,)
+    """Every scope of the owner's own in which something was ever written, but those of single conversations.
+
+    What was kept for one conversation only is asked for by its scope, so that a list of everything does not grow with
+    the number of conversations.
+    """
+    return tuple(unit.scopes.lasting()) or (ACCOUNT_SCOPE,)
 
 
 def in_room(unit: Unit, kit: Kit, scopes: Collection[Scope]) -> Callable[[Memory], bool]:
     """A test of whether a memory of these scopes is not archived, by hand or for room (M2)."""
-    edges = {scope: unit.memories.room_edge(scope, kit.limits.room_unpinned) for scope in scopes}
+    rooms = _rooms(unit, kit, scopes)
+    edges = {scope: None if room is None else unit.memories.room_edge(scope, room) for scope, room in rooms.items()}
 
     def test(memory: Memory) -> bool:
         edge = edges[memory.scope]
@@ -254,15 +265,24 @@ def in_room(unit: Unit, kit: Kit, scopes: Collection[Scope]) -> Callable[[Memory
             return True
         if memory.archived:
             return False
-        return memory.key is not None or edge is None or (memory.updated_at, memory.memory_id) >= edge
+        return edge is None or memory.updated_place >= edge
 
     return test
+
+
+def _rooms(unit: Unit, kit: Kit, scopes: Collection[Scope]) -> dict[Scope, int | None]:
+    free = uncapped(unit, scopes)
+    return {scope: None if scope in free else kit.limits.room_unpinned for scope in scopes}
 
 
 def _views(unit: Unit, kit: Kit, memories: Sequence[Memory]) -> tuple[MemoryView, ...]:
     now = kit.clock.now()
     test = in_room(unit, kit, {m.scope for m in memories})
-    return tuple(MemoryView(memory=m, archived=not test(m), recent=is_recent(m, now, kit.limits)) for m in memories)
+    evidence = unit.memories.evidence([m.memory_id for m in memories])
+    return tuple(
+        MemoryView(memory=m, evidence=evidence[m.memory_id], archived=not test(m), recent=is_recent(m, now, kit.limits))
+        for m in memories
+    )
 
 
 def _page(kind: str, found: Sequence[T], most: int, mark: Callable[[T], str]) -> Page[T]:
@@ -278,15 +298,9 @@ def _word(order: Order, memory: Memory) -> str:
 
 def _mark(order: Order, word: str) -> Mark:
     value, _, memory_id = word.partition(" ")
-    try:
-        read = int(value) if order is Order.PLACE else datetime.fromisoformat(value)
-    except ValueError as e:
-        raise BadValue("cursor", value=word, expected="a cursor that a page gave as `next`") from e
-    return read, MemoryId(memory_id)
+    return moment(value) if order is Order.CREATED else number(value), MemoryId(memory_id)
 
 
 def _position(word: str) -> tuple[int, int]:
     position, _, part = word.partition(".")
-    if not (position.isdigit() and part.isdigit()):
-        raise BadValue("cursor", value=word, expected="a cursor that a page gave as `next`")
-    return int(position), int(part)
+    return number(position, most=_MOST_POSITIONS), number(part, most=_MOST_POSITIONS)

@@ -5,13 +5,14 @@ Every way in ends here (M11). What a model wished in mid-reply is decided again,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import assert_never
 
+from souvenance.domain.equals import leaves
 from souvenance.domain.ids import BotId, MemoryId, MessageId
-from souvenance.domain.journal import Actor, Add, Content, Delete, Intent, Operation, Pin, Update, fold
+from souvenance.domain.journal import Actor, Add, Content, Delete, Intent, Operation, Pin, Update, apply
 from souvenance.domain.memory import Evidence, Memory, MemoryState, Scope, ScopeKind
 from souvenance.domain.remember import AddNew, Confirm, HeldByPin, KnownAndPinned, decide
 from souvenance.errors import NotFound, PinRoomFull
@@ -97,12 +98,12 @@ def _store(unit: Unit, wish: Store, cause: Cause) -> Outcome:
     )
     match decision:
         case AddNew():
-            made = write_operation(unit, wish.memory_id, wish.scope, Add(content=content), cause, terms=wish.terms)
-            return Changed(kind="remembered", memory=made)
+            operation = _appended(unit, wish.memory_id, wish.scope, Add(content=content), cause)
+            return Changed(kind="remembered", memory=_saved(unit, None, operation, wish.terms))
         case Confirm(memory=memory):
             says_anew = memory.key is not None and memory.text != content.text
             terms = wish.terms if says_anew else None
-            saved = write_operation(unit, memory.memory_id, wish.scope, Add(content=content), cause, terms=terms)
+            saved = write_operation(unit, memory, Add(content=content), cause, terms=terms)
             return Changed(kind="updated" if says_anew else "confirmed", memory=saved)
         case KnownAndPinned(memory=memory):
             return NotChanged(reason="known", memory=memory)
@@ -123,14 +124,14 @@ def _replace(unit: Unit, wish: Replace, cause: Cause) -> Outcome:
     if twin is not None and twin.memory_id != memory.memory_id:
         # It would say what another one says: that one gains the source, this one goes (M10).
         return _join(unit, memory, twin, content, cause)
-    saved = write_operation(unit, memory.memory_id, memory.scope, Update(content=content), cause, terms=wish.terms)
+    saved = write_operation(unit, memory, Update(content=content), cause, terms=wish.terms)
     return Changed(kind="updated", memory=saved)
 
 
 def _join(unit: Unit, memory: Memory, twin: Memory, content: Content, cause: Cause) -> Outcome:
     if not twin.pinned or cause.actor is Actor.PERSON:
-        twin = write_operation(unit, twin.memory_id, twin.scope, Add(content=content), cause)
-    write_operation(unit, memory.memory_id, memory.scope, Delete(), cause)
+        twin = write_operation(unit, twin, Add(content=content), cause)
+    write_operation(unit, memory, Delete(), cause)
     return Changed(kind="updated", memory=twin)
 
 
@@ -140,7 +141,7 @@ def _remove(unit: Unit, wish: Remove, cause: Cause) -> Outcome:
         return NotChanged(reason="gone")
     if memory.pinned and cause.actor is not Actor.PERSON:
         return NotChanged(reason="pinned", memory=memory)
-    return Changed(kind="forgotten", memory=write_operation(unit, memory.memory_id, memory.scope, Delete(), cause))
+    return Changed(kind="forgotten", memory=write_operation(unit, memory, Delete(), cause))
 
 
 def hold(unit: Unit, scope: Scope) -> None:
@@ -161,18 +162,21 @@ def locked(unit: Unit, memory_id: MemoryId) -> Memory | None:
 
 
 def write_operation(
-    unit: Unit,
-    memory_id: MemoryId,
-    scope: Scope,
-    intent: Intent,
-    cause: Cause,
-    *,
-    terms: Sequence[str] | None = None,
+    unit: Unit, memory: Memory, intent: Intent, cause: Cause, *, terms: Sequence[str] | None = None
 ) -> Memory:
-    """Append one operation and write what the memory now is. `terms` are given when its words change."""
-    place = unit.owners.next_place()
+    """Append one operation on a live memory whose scope is held, and write what it is now: one more step of the fold,
+    however long its history (Z3). `terms` are given when its words change.
+    """
+    operation = _appended(unit, memory.memory_id, memory.scope, intent, cause)
+    saved = _saved(unit, memory, operation, terms)
+    if leaves(memory, saved):
+        unit.memories.settle_equals([memory, saved])
+    return saved
+
+
+def _appended(unit: Unit, memory_id: MemoryId, scope: Scope, intent: Intent, cause: Cause) -> Operation:
     operation = Operation(
-        place=place,
+        place=unit.owners.next_place(),
         memory_id=memory_id,
         scope=scope,
         actor=cause.actor,
@@ -181,13 +185,17 @@ def write_operation(
         causes=cause.messages,
     )
     unit.journal.append(operation)
-    memory = fold(unit.journal.of_memory(memory_id))
-    assert memory is not None, "the operation just written stands"
+    return operation
+
+
+def _saved(unit: Unit, before: Memory | None, operation: Operation, terms: Sequence[str] | None) -> Memory:
+    memory = apply(before, operation)
+    assert memory is not None, "it adds one, or is done to one that is there"
     saved = unit.memories.save(memory)
     if saved.state is not MemoryState.LIVE:
-        unit.index.remove(Kind.MEMORY, memory_id)
+        unit.index.remove(Kind.MEMORY, saved.memory_id)
     elif terms is not None:
-        unit.index.put(Kind.MEMORY, memory_id, terms)
+        unit.index.put(Kind.MEMORY, saved.memory_id, terms)
     return saved
 
 
@@ -198,11 +206,11 @@ def pin(unit: Unit, memory: Memory, cause: Cause, *, room: int | None) -> Memory
     pinned = unit.memories.counts(memory.scope).pinned
     if room is not None and pinned >= room:
         raise PinRoomFull(memory.scope.key, pinned=pinned, limit=room)
-    return write_operation(unit, memory.memory_id, memory.scope, Pin(content=content_of(memory)), cause)
+    return write_operation(unit, memory, Pin(content=content_now(memory, cause.at)), cause)
 
 
-def content_of(memory: Memory) -> Content:
-    """What a memory says now, as an intent's content."""
+def content_now(memory: Memory, at: datetime) -> Content:
+    """What a memory says, as a person says it now: of the sources only this one, since those of turns can be undone."""
     return Content(
         text=memory.text,
         key=memory.key,
@@ -211,13 +219,19 @@ def content_of(memory: Memory) -> Content:
         origin=memory.origin,
         language=memory.language,
         sensitive=memory.sensitive,
-        evidence=memory.evidence,
+        evidence=source(at),
     )
 
 
 def has_room_cap(unit: Unit, scope: Scope) -> bool:
-    """M2 caps account, companion and assistant scopes; a notebook has no cap (E1). NotFound for no such bot."""
-    return scope.kind is not ScopeKind.BOT or not unit.bots.get(BotId(scope.ref)).is_notebook
+    """M2 caps account, companion and assistant scopes; a notebook has no cap (E1)."""
+    return not uncapped(unit, [scope])
+
+
+def uncapped(unit: Unit, scopes: Collection[Scope]) -> set[Scope]:
+    """Those of these scopes that are notebooks'."""
+    bots = [BotId(scope.ref) for scope in scopes if scope.kind is ScopeKind.BOT]
+    return {Scope.of_bot(bot_id) for bot_id in unit.bots.notebooks(bots)} if bots else set()
 
 
 def said_by_person(at: datetime) -> Cause:

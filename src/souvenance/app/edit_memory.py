@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
-from souvenance.app.change_memories import content_of, locked, said_by_person, write_operation
+from souvenance.app.change_memories import content_now, locked, said_by_person, write_operation
 from souvenance.app.kit import Kit
 from souvenance.app.remember import checked
 from souvenance.domain.ids import MemoryId, OwnerId
@@ -42,12 +43,11 @@ async def edit_memory(
             raise StaleEdit(
                 "memory", memory_id, seen=seen, current=memory.version, theirs=memory.text, yours=text or memory.text
             )
-        content = _content(kit, memory, text, key, subject)
+        cause = said_by_person(kit.clock.now())
+        content = _content(kit, memory, cause.at, text=text, key=key, subject=subject)
         _check_free(unit, memory, content)
         whole = words if text is not None and (key is not None or memory.key is None) else terms_of(content)
-        saved = write_operation(
-            unit, memory_id, memory.scope, Update(content=content), said_by_person(kit.clock.now()), terms=whole
-        )
+        saved = write_operation(unit, memory, Update(content=content), cause, terms=whole)
         unit.scopes.start_epoch(memory.scope)
         return saved
 
@@ -66,13 +66,15 @@ def terms_of(content: Content) -> tuple[str, ...]:
     return tuple(terms(f"{content.key or content.subject} {content.text}"))
 
 
-def _content(kit: Kit, memory: Memory, text: str | None, key: str | None, subject: str | None) -> Content:
+def _content(
+    kit: Kit, memory: Memory, at: datetime, *, text: str | None, key: str | None, subject: str | None
+) -> Content:
     """What the person says it should say; what a person saves has confidence 1 (M4)."""
     if key is not None and memory.key is None:
         raise BadValue("key", value=key, expected="no key, since this memory is a free text")
     new_key, new_text = checked(kit.limits, memory.key if key is None else key, memory.text if text is None else text)
     return replace(
-        content_of(memory),
+        content_now(memory, at),
         text=new_text,
         key=new_key,
         subject=memory.subject if subject is None else subject,

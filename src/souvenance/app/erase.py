@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from souvenance.app.change_memories import hold
@@ -17,6 +18,9 @@ from souvenance.ports.store import Unit
 async def erase_memories(kit: Kit, owner_id: OwnerId, memory_ids: Sequence[MemoryId]) -> Erasure:
     """Hide these memories now, all or none; they are gone for good once `until` has passed. NotFound names the first
     that is not there.
+
+    What stands behind them goes with them: shadowed and deleted memories of the same words (M14), which an undo would
+    bring back.
     """
     if not memory_ids:
         raise BadValue("ids", value=[], expected="at least one memory id")
@@ -29,12 +33,14 @@ async def erase_memories(kit: Kit, owner_id: OwnerId, memory_ids: Sequence[Memor
     )
 
     def work(unit: Unit) -> Erasure:
-        scopes = {held(unit, memory_id).scope for memory_id in erasure.memory_ids}
+        named = [held(unit, memory_id) for memory_id in erasure.memory_ids]
+        behind = [memory.memory_id for memory in unit.memories.hidden_equals(named)]
+        whole = replace(erasure, memory_ids=(*erasure.memory_ids, *behind))
         unit.owners.next_place()
-        unit.erasures.begin(erasure)
-        for scope in sorted(scopes, key=lambda scope: scope.key):
+        unit.erasures.begin(whole)
+        for scope in sorted({memory.scope for memory in named}, key=lambda scope: scope.key):
             unit.scopes.start_epoch(scope)
-        return erasure
+        return whole
 
     return await kit.store.write(owner_id, work, label="memories.erased")
 
@@ -49,7 +55,7 @@ async def undo_erasure(kit: Kit, owner_id: OwnerId, erasure_id: ErasureId) -> Er
             raise NotFound("erasure", erasure_id)
         if now >= erasure.until:
             raise OfferExpired(erasure_id)
-        scopes = {unit.memories.get(memory_id).scope for memory_id in erasure.memory_ids}
+        scopes = {memory.scope for memory in unit.memories.many(erasure.memory_ids)}
         for scope in sorted(scopes, key=lambda scope: scope.key):
             hold(unit, scope)
             unit.scopes.start_epoch(scope)

@@ -92,7 +92,7 @@ def gather(
         basis=now,
         epoch=None if changed is None else last,
         number=0 if last is None else last.number,
-        place=unit.owners.get().place,
+        place=unit.owners.get().place if changed is None or last is None else last.place,
         memories=memories,
         changes=changed or (),
         numbers=unit.short_ids.of(conversation.conversation_id, shown) if policy.model_tools else {},
@@ -137,8 +137,17 @@ def _changes(
     found = changes(epoch, changed)
     if _is_assistant(opened):
         lines = {line.memory_id for line in epoch.lines}
-        found = tuple(c for c in found if c.memory.memory_id in lines or _belongs(c.memory, opened.conversation))
-    return found if len(found) <= most else None
+        own = _own(unit, [c.memory for c in found], opened.conversation)
+        found = tuple(c for c in found if c.memory.memory_id in lines | own)
+    fits = len(_unpinned(epoch, found)) <= limits.unpinned_in_prompt
+    return found if len(found) <= most and fits else None
+
+
+def _unpinned(epoch: Epoch, found: Sequence[Change]) -> set[MemoryId]:
+    """The unpinned memories that block and list say together (M6)."""
+    gone = {change.memory.memory_id for change in found if change.gone}
+    listed = {c.memory.memory_id for c in found if not c.memory.pinned}
+    return ({line.memory_id for line in epoch.lines if not line.pinned} | listed) - gone
 
 
 def _memories(unit: Unit, scopes: Sequence[Scope], opened: OpenedTurn, limits: Limits) -> tuple[Memory, ...]:
@@ -150,7 +159,8 @@ def _memories(unit: Unit, scopes: Sequence[Scope], opened: OpenedTurn, limits: L
     pinned = [m for scope in scopes for m in unit.memories.pinned(scope)]
     newest = [(scope, unit.memories.newest_unpinned(scope, limit=limits.room_unpinned)) for scope in scopes]
     if _is_assistant(opened):
-        newest = [(scope, [m for m in found if _belongs(m, opened.conversation)]) for scope, found in newest]
+        own = _own(unit, [m for _, found in newest for m in found], opened.conversation)
+        newest = [(scope, [m for m in found if m.memory_id in own]) for scope, found in newest]
     return (*pinned, *deal(newest, most=limits.unpinned_in_prompt))
 
 
@@ -162,7 +172,8 @@ def _is_assistant(opened: OpenedTurn) -> bool:
     return opened.bot is None or opened.bot.preset is Preset.ASSISTANT
 
 
-def _belongs(memory: Memory, conversation: Conversation) -> bool:
-    """Whether an assistant's conversation shows this one: pinned, of its session, or drawn from it."""
+def _own(unit: Unit, memories: Sequence[Memory], conversation: Conversation) -> set[MemoryId]:
+    """Those of these that an assistant's conversation shows: pinned, of its session, or drawn from it."""
     here = conversation.conversation_id
-    return memory.pinned or memory.scope.ref == here or any(e.conversation_id == here for e in memory.evidence)
+    always = {m.memory_id for m in memories if m.pinned or m.scope.ref == here}
+    return always | unit.memories.drawn_from(here, [m.memory_id for m in memories if m.memory_id not in always])

@@ -23,7 +23,7 @@ async def pin_memory(kit: Kit, owner_id: OwnerId, memory_id: MemoryId, *, pinned
             room = kit.limits.room_pinned if has_room_cap(unit, memory.scope) else None
             saved = pin(unit, memory, cause, room=room)
         else:
-            saved = write_operation(unit, memory_id, memory.scope, Unpin(), cause)
+            saved = write_operation(unit, memory, Unpin(), cause)
         unit.scopes.start_epoch(memory.scope)
         return saved
 

@@ -9,7 +9,7 @@ from souvenance.app.browse import in_room, known_scopes
 from souvenance.app.kit import Kit
 from souvenance.domain.conversation import Message
 from souvenance.domain.ids import ConversationId, MemoryId, MessageId, OwnerId
-from souvenance.domain.memory import Memory, Scope
+from souvenance.domain.memory import Evidence, Memory, Scope
 from souvenance.domain.recall import Ranked, rank
 from souvenance.domain.terms import terms
 from souvenance.domain.text import clean
@@ -20,9 +20,9 @@ from souvenance.ports.store import Unit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What to look for. `scopes` None means all of the owner's, an empty tuple is an error; messages from position
-    `leave_out_from` of conversation `leave_out` on are left out, since its live window holds them. `chats` None means
-    messages of all conversations that may be found, which only a person may ask for (K1).
+    """What to look for. `scopes` None means all but single conversations', an empty tuple is an error; messages from
+    position `leave_out_from` of conversation `leave_out` on are left out, since its live window holds them. `chats`
+    None means messages of all conversations that may be found, which only a person may ask for (K1).
     """
 
     text: str
@@ -39,6 +39,7 @@ class MemoryHit:
     """`why` names what led to it, such as `terms 2/3`: two of the query's three index terms."""
 
     memory: Memory
+    evidence: tuple[Evidence, ...]
     score: float
     why: tuple[str, ...]
     archived: bool
@@ -82,11 +83,13 @@ def _find(unit: Unit, kit: Kit, query: Query, words: Sequence[str], limit: int) 
     scopes = known_scopes(unit, kit) if query.scopes is None else query.scopes
     ranked = _ranked(unit.index.find_memories(words, scopes=scopes), limit)
     memories = {m.memory_id: m for m in unit.memories.many([MemoryId(r.item) for r in ranked])}
+    evidence = unit.memories.evidence(list(memories))
     room = in_room(unit, kit, {m.scope for m in memories.values()})
     return Hits(
         memories=tuple(
             MemoryHit(
                 memory=memories[MemoryId(r.item)],
+                evidence=evidence[MemoryId(r.item)],
                 score=r.score,
                 why=(_why(r),),
                 archived=not room(memories[MemoryId(r.item)]),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from souvenance.app.change_memories import (
+    Cause,
     Changed,
     Store,
     carry_out,
@@ -52,6 +53,7 @@ class Remembered:
 class _Ready:
     new: NewMemory
     wish: Store = field(repr=False)
+    cause: Cause
 
 
 async def remember(kit: Kit, owner_id: OwnerId, new: NewMemory) -> Remembered:
@@ -63,7 +65,8 @@ async def remember_many(kit: Kit, owner_id: OwnerId, new: Sequence[NewMemory]) -
     """Store several memories, all or none."""
     if not new:
         raise BadValue("memories", value=[], expected="at least one memory")
-    ready = [_Ready(new=one, wish=_wish(kit, one)) for one in new]
+    cause = said_by_person(kit.clock.now())
+    ready = [_Ready(new=one, wish=_wish(kit, one, cause), cause=cause) for one in new]
 
     def work(unit: Unit) -> tuple[Remembered, ...]:
         return tuple(_remember(unit, kit, one) for one in ready)
@@ -71,14 +74,13 @@ async def remember_many(kit: Kit, owner_id: OwnerId, new: Sequence[NewMemory]) -
     return await kit.store.write(owner_id, work, label="memories.remembered")
 
 
-def _wish(kit: Kit, new: NewMemory) -> Store:
+def _wish(kit: Kit, new: NewMemory, cause: Cause) -> Store:
     key, text = checked(kit.limits, new.key, new.text)
     subject = clean("subject", new.subject, limit=kit.limits.subject_characters) if new.subject else ""
-    now = kit.clock.now()
     return Store(
         memory_id=MemoryId(kit.ids.new("mem")),
         scope=new.scope,
-        content=Content(text=text, key=key, subject=subject, origin=Origin.MANUAL, evidence=source(now)),
+        content=Content(text=text, key=key, subject=subject, origin=Origin.MANUAL, evidence=source(cause.at)),
         terms=tuple(terms(f"{key or subject} {text}")),
     )
 
@@ -95,14 +97,14 @@ def _remember(unit: Unit, kit: Kit, ready: _Ready) -> Remembered:
     check_scope(unit, new.scope, keyed=wish.content.key is not None)
     hold(unit, new.scope)
     _check_key(unit, new, wish)
-    outcome = carry_out(unit, wish, said_by_person(kit.clock.now()))
+    outcome = carry_out(unit, wish, ready.cause)
     assert isinstance(outcome, Changed), "a person's wish to store is never refused"
     memory = outcome.memory
     if new.pinned:
         held = locked(unit, memory.memory_id)
         assert held is not None, "it was just stored under the scope's lock"
         room = kit.limits.room_pinned if has_room_cap(unit, new.scope) else None
-        memory = pin(unit, held, said_by_person(kit.clock.now()), room=room)
+        memory = pin(unit, held, ready.cause, room=room)
         unit.scopes.start_epoch(new.scope)
     return Remembered(memory=memory, created=outcome.kind == "remembered", updated=outcome.kind == "updated")
 

@@ -26,19 +26,20 @@ def refold(unit: Unit, memory_id: MemoryId) -> Memory | None:
     hold(unit, before.scope)
     unit.owners.next_place()
     memory = fold(unit.journal.of_memory(memory_id)) or replace(before, state=MemoryState.DELETED)
-    memory = _shadowed(unit, memory)
-    saved = unit.memories.save(memory)
+    hold(unit, memory.scope)
+    saved = unit.memories.save(_beside(unit, memory))
     if saved.state is MemoryState.DELETED:
         unit.index.remove(Kind.MEMORY, memory_id)
     else:
         unit.index.put(Kind.MEMORY, memory_id, terms(f"{saved.key or saved.subject} {saved.text}"))
+    unit.memories.settle_equals([before, saved])
     for scope in {before.scope, saved.scope}:
         unit.scopes.start_epoch(scope)
-    return saved
+    return unit.memories.get(memory_id)
 
 
-def _shadowed(unit: Unit, memory: Memory) -> Memory:
-    """One that comes back while a live one says the same stands behind it."""
+def _beside(unit: Unit, memory: Memory) -> Memory:
+    """One that comes back while a live one says the same is out of sight until it is settled which of them stands."""
     if memory.state is not MemoryState.LIVE:
         return memory
     twin = unit.memories.equal_to(memory.scope, text=memory.text, key=memory.key)

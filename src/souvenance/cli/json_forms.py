@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from souvenance.app.browse import MemoryView
 from souvenance.app.query_memories import MemoryHit, MessageHit
 from souvenance.domain.bot import Bot
 from souvenance.domain.conversation import Message
 from souvenance.domain.erasure import Erasure
 from souvenance.domain.journal import Add, Operation, Pin, Update
-from souvenance.domain.memory import Memory
+from souvenance.domain.memory import Evidence, Memory
 
 JsonForm = dict[str, object]
 
 
-def memory_form(memory: Memory, *, archived: bool | None = None) -> JsonForm:
-    """`archived`: by hand or for want of room, where that is known (M2)."""
+def memory_form(memory: Memory, evidence: Sequence[Evidence], *, archived: bool) -> JsonForm:
+    """`archived`: by hand or for want of room (M2)."""
     return {
         "id": memory.memory_id,
         "scope": memory.scope.key,
@@ -22,12 +24,12 @@ def memory_form(memory: Memory, *, archived: bool | None = None) -> JsonForm:
         "key": memory.key,
         "subject": memory.subject,
         "pinned": memory.pinned,
-        "archived": memory.archived if archived is None else archived,
+        "archived": archived,
         "confidence": memory.confidence,
         "origin": memory.origin.value,
         "evidence": [
             {"at": source.at.isoformat(), "conversation_id": source.conversation_id, "message_id": source.message_id}
-            for source in memory.evidence
+            for source in evidence
         ],
         "language": memory.language,
         "sensitive": memory.sensitive,
@@ -38,13 +40,13 @@ def memory_form(memory: Memory, *, archived: bool | None = None) -> JsonForm:
 
 
 def view_form(view: MemoryView) -> JsonForm:
-    return {**memory_form(view.memory, archived=view.archived), "recent": view.recent}
+    return {**memory_form(view.memory, view.evidence, archived=view.archived), "recent": view.recent}
 
 
 def hit_form(hit: MemoryHit | MessageHit) -> JsonForm:
     """A hit with its reasons; the key says whether a memory or a message was found."""
     found: JsonForm = (
-        {"memory": memory_form(hit.memory, archived=hit.archived)}
+        {"memory": memory_form(hit.memory, hit.evidence, archived=hit.archived)}
         if isinstance(hit, MemoryHit)
         else {"message": message_form(hit.message)}
     )

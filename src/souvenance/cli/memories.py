@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from souvenance.app.browse import MemoryView, Page
-from souvenance.cli.json_forms import erasure_form, memory_form, operation_form, view_form
+from souvenance.cli.json_forms import erasure_form, operation_form, view_form
 from souvenance.cli.options import AsJson, BotName, Database, Folder, MemoryIdArgument, MemoryIdsArgument
 from souvenance.cli.output import is_terminal, json_line, line, say, table
 from souvenance.cli.running import with_memory
@@ -142,11 +142,14 @@ def _change(
     database_url: Database,
     as_json: bool,
 ) -> None:
-    changed = with_memory(work, folder=folder, database_url=database_url)
+    async def change_and_read(memory: Souvenance) -> MemoryView:
+        return await memory.memory((await work(memory)).memory_id)
+
+    view = with_memory(change_and_read, folder=folder, database_url=database_url)
     if as_json:
-        json_line(memory_form(changed))
+        json_line(view_form(view))
     else:
-        line(f"{changed.memory_id}\t{done}")
+        line(f"{view.memory.memory_id}\t{done}")
 
 
 @memories.command()

@@ -11,8 +11,8 @@ from souvenance.domain.memory import Memory, MemoryState, Scope
 
 
 def newest_first(memories: Iterable[Memory]) -> list[Memory]:
-    """By last update, the newest first; of two of one moment the later id, as the store reads them."""
-    return sorted(memories, key=lambda memory: (memory.updated_at, memory.memory_id), reverse=True)
+    """By last update, the newest first, as the store reads them."""
+    return sorted(memories, key=lambda memory: memory.updated_place, reverse=True)
 
 
 def deal(scopes: Sequence[tuple[Scope, Sequence[Memory]]], *, most: int) -> tuple[Memory, ...]:
@@ -36,7 +36,8 @@ def is_recent(memory: Memory, now: datetime, limits: Limits) -> bool:
 def archived_for_room(memories: Iterable[Memory], *, room: int) -> tuple[Memory, ...]:
     """M2: of the memories of one scope the unpinned ones beyond `room`, those updated longest ago; newest first.
 
-    Whether one is archived for room is only its rank: what was archived by hand or is not live takes no room.
+    Whether one is archived for room is only its rank: what was archived by hand or is not live takes no room. A
+    notebook's scope has no such room, so nobody asks this about it.
     """
     ranked = newest_first(
         memory for memory in memories if memory.state is MemoryState.LIVE and not memory.pinned and not memory.archived

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from souvenance.domain.ids import BotId, ConversationId, MemoryId
+from souvenance.domain.ids import BotId, ConversationId, MemoryId, OwnerId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +25,13 @@ class Epoch:
 
     `basis` is everything that must not have changed, as words: window start, level, policy, settings, and each scope's
     own epoch counter. `place` is the owner's place when it was made: later changes stand in the "since then" list.
+    `others` has the same of other owners whose memories stand in the block (an organisation's), by owner id.
     """
 
     conversation_id: ConversationId
     bot_id: BotId | None
     number: int
     place: int
+    others: Mapping[OwnerId, int] = field(default_factory=dict)
     basis: Mapping[str, str] = field(default_factory=dict)
     lines: tuple[EpochLine, ...] = ()

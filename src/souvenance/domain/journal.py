@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import assert_never
+from typing import TypedDict, assert_never
 
 from souvenance.domain.ids import MemoryId, MessageId
 from souvenance.domain.memory import Evidence, Memory, MemoryState, Origin, Scope
@@ -31,7 +31,7 @@ class Actor(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """What a memory says, complete: every intent that sets a text carries this."""
+    """What a memory says, complete: every intent that sets a text carries this. `evidence` is what this one adds."""
 
     text: str
     key: str | None = None
@@ -118,11 +118,12 @@ def fold(operations: Iterable[Operation]) -> Memory | None:
     memory: Memory | None = None
     for operation in operations:
         if not operation.revoked:
-            memory = _apply(memory, operation)
+            memory = apply(memory, operation)
     return memory
 
 
-def _apply(memory: Memory | None, operation: Operation) -> Memory | None:
+def apply(memory: Memory | None, operation: Operation) -> Memory | None:
+    """One step of the fold: what the operation makes of the memory that those before it made."""
     intent = operation.intent
     match intent:
         case Add(content=content):
@@ -135,17 +136,43 @@ def _apply(memory: Memory | None, operation: Operation) -> Memory | None:
         return None
     match intent:
         case Unpin():
-            return replace(memory, pinned=False, updated_at=operation.at)
+            return replace(memory, pinned=False, archived=False, **_updated(operation))
         case Archive():
             return replace(memory, archived=True)
         case Restore():
-            return replace(memory, archived=False, updated_at=operation.at)
+            return replace(memory, archived=False, **_updated(operation))
         case Delete():
             return replace(memory, state=MemoryState.DELETED)
         case Move(scope=scope):
             return replace(memory, scope=scope)
         case _:
             assert_never(intent)
+
+
+def standing_evidence(operations: Iterable[Operation]) -> tuple[Evidence, ...]:
+    """Every source of what stands, each once, in the order in which they came."""
+    said = (content for one in operations if not one.revoked and (content := content_of(one.intent)) is not None)
+    return tuple(dict.fromkeys(source for content in said for source in content.evidence))
+
+
+def content_of(intent: Intent) -> Content | None:
+    """What an intent says, if it says anything."""
+    match intent:
+        case Add(content=content) | Update(content=content) | Pin(content=content):
+            return content
+        case Unpin() | Archive() | Restore() | Delete() | Move():
+            return None
+        case _:
+            assert_never(intent)
+
+
+class _Updated(TypedDict):
+    updated_at: datetime
+    updated_place: int
+
+
+def _updated(operation: Operation) -> _Updated:
+    return {"updated_at": operation.at, "updated_place": operation.place}
 
 
 def _live(memory: Memory | None) -> bool:
@@ -162,17 +189,12 @@ def _made(before: Memory | None, content: Content, operation: Operation) -> Memo
         subject=content.subject,
         confidence=content.confidence,
         origin=content.origin,
-        evidence=content.evidence,
         language=content.language,
         sensitive=content.sensitive,
         created_at=operation.at if before is None else before.created_at,
-        updated_at=operation.at,
+        **_updated(operation),
         place=operation.place if before is None else before.place,
     )
-
-
-def _joined(old: tuple[Evidence, ...], new: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
-    return old + tuple(e for e in new if e not in old)
 
 
 def _confirmed(memory: Memory | None, content: Content, operation: Operation) -> Memory:
@@ -183,9 +205,8 @@ def _confirmed(memory: Memory | None, content: Content, operation: Operation) ->
         text=content.text if keyed else memory.text,
         origin=content.origin if keyed or content.confidence > memory.confidence else memory.origin,
         confidence=max(memory.confidence, content.confidence),
-        evidence=_joined(memory.evidence, content.evidence),
         archived=False,
-        updated_at=operation.at,
+        **_updated(operation),
     )
 
 
@@ -200,9 +221,8 @@ def _said_anew(memory: Memory | None, content: Content, operation: Operation) ->
         origin=content.origin,
         language=content.language,
         sensitive=memory.sensitive or content.sensitive,
-        evidence=_joined(memory.evidence, content.evidence),
         archived=False,
-        updated_at=operation.at,
+        **_updated(operation),
     )
 
 

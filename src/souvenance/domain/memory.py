@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from souvenance.domain.ids import BotId, ConversationId, MemoryId, MessageId
-from souvenance.domain.limits import Limits
+from souvenance.errors import BadValue
 
 
 class ScopeKind(StrEnum):
@@ -17,9 +17,13 @@ class ScopeKind(StrEnum):
     CONVERSATION = "conversation"
 
 
+_WITH_REF = frozenset({ScopeKind.BOT, ScopeKind.CONVERSATION})
+_WITHOUT_REF = frozenset({ScopeKind.ACCOUNT, ScopeKind.ORGANISATION})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Where a memory holds; `ref` is the bot or conversation, empty for the owner's own two scopes."""
+    """Where a memory holds; `ref` is the bot or conversation, empty for account and organisation."""
 
     kind: ScopeKind
     ref: str = ""
@@ -31,8 +35,11 @@ class Scope:
 
     @classmethod
     def parse(cls, key: str) -> Scope:
-        kind, _, ref = key.partition(":")
-        return cls(kind=ScopeKind(kind), ref=ref)
+        """The scope that this word names; BadValue when there is no such kind, its ref is missing or it takes none."""
+        kind, colon, ref = key.partition(":")
+        if (kind in _WITH_REF and ref) or (kind in _WITHOUT_REF and not colon):
+            return cls(kind=ScopeKind(kind), ref=ref)
+        raise BadValue("scope", value=key, expected="account, organisation, bot:<id> or conversation:<id>")
 
     @classmethod
     def of_bot(cls, bot_id: BotId) -> Scope:
@@ -80,8 +87,9 @@ class Evidence:
 class Memory:
     """One memory as it is now. Of a notebook: `key` names it and `text` is its value; else `key` is None.
 
-    `place` orders a scope by first storing (K2); `changed` is the owner's place at the last change; `version` counts
-    changes of this memory and is what an edit must have seen.
+    Places are of the owner's one order, which no clock can turn back: `place` orders a scope by first storing (K2),
+    `updated_place` by the last update (M2, M6), `changed` by the last change of any kind. `version` counts changes of
+    this memory and is what an edit must have seen. The sources are read apart: there may be very many of them.
     """
 
     memory_id: MemoryId
@@ -93,27 +101,12 @@ class Memory:
     archived: bool = False
     confidence: float = 1.0
     origin: Origin = Origin.MANUAL
-    evidence: tuple[Evidence, ...] = ()
     language: str = ""
     sensitive: bool = False
     created_at: datetime
     updated_at: datetime
     place: int
+    updated_place: int = 0
     changed: int = 0
     version: int = 1
     state: MemoryState = MemoryState.LIVE
-
-
-def confidence_of(origin: Origin, limits: Limits, given: float | None = None) -> float:
-    """M4: what a source of this kind is worth; a model's own rating never exceeds its cap."""
-    match origin:
-        case Origin.MANUAL | Origin.GENERATED | Origin.CONVERSATION:
-            return 1.0
-        case Origin.EXPLICIT:
-            return limits.confidence_explicit
-        case Origin.IMPLICIT:
-            return limits.confidence_implicit
-        case Origin.MODEL | Origin.DEEPER:
-            return min(limits.confidence_model, limits.confidence_model if given is None else max(0.0, given))
-        case Origin.IMPORT:
-            return limits.confidence_import if given is None else min(1.0, max(0.0, given))

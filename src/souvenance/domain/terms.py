@@ -16,13 +16,12 @@ language most likely to be written in them.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 
 import Stemmer
 
 from souvenance.domain.stop_words import STOP_WORDS
-from souvenance.domain.text import without_accents
+from souvenance.domain.text import normalized, without_accents
 
 _WIDE_LANGUAGES = ("english", "french", "german", "spanish", "portuguese", "italian")
 _SCRIPT_LANGUAGES = (
@@ -77,7 +76,7 @@ def terms(text: str, *, query: bool = False) -> list[str]:
 def _plain(text: str) -> str:
     for written, meant in _TYPED_AS:
         text = text.replace(written, meant)
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = normalized("NFKC", text).casefold()
     if folded.isascii():
         return folded
     return _POINTS.sub("", without_accents(folded))

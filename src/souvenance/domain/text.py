@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import groupby
+from typing import Literal
 
 from souvenance.errors import EmptyText, TextTooLong, UnusableText
 
@@ -28,7 +30,9 @@ _ACCENTS = re.compile(f"[\u0300-\u036f](?<=[{_LATIN}{_GREEK}].)[\u0300-\u036f]*"
 _CYRILLIC_ACCENT = re.compile("[\u0300\u0301](?<=[\u0400-\u052f].)|\u0308(?<=[еЕ].)")
 # Horn, hook above, dot below: Vietnamese, where the marks make the word.
 _VIETNAMESE = re.compile(f"[{_LATIN}][\u0300-\u036f]*[\u031b\u0309\u0323]")
-_SENTENCE_END = re.compile(r"[\s.!。．！…।۔]+\Z")
+_SENTENCE_END = " .!。．！…।۔"
+# Only among these can there be many combining marks in a row.
+_LONG_RUN = re.compile(r"[^\w\s\x00-\x7f]{32,}")
 
 
 def clean(field: str, text: str, *, limit: int, keep_breaks: bool = True) -> str:
@@ -65,10 +69,10 @@ def fold(text: str) -> str:
     if not text.isascii():
         text = _UNSEEN.sub("", text).translate(_TYPING_VARIANTS)
         text = _compatible(_compatible(text).casefold())
-        decomposed = unicodedata.normalize("NFD", text)
+        decomposed = normalized("NFD", text)
         text = text if _VIETNAMESE.search(decomposed) else without_accents(text)
     spaced = " ".join(text.casefold().split())
-    return _SENTENCE_END.sub("", spaced) or spaced
+    return spaced.rstrip(_SENTENCE_END) or spaced
 
 
 def without_accents(text: str) -> str:
@@ -76,9 +80,21 @@ def without_accents(text: str) -> str:
 
     Marks of other scripts (dakuten, vowel signs, nikud, harakat) stay, as do й, ї and ў.
     """
-    decomposed = unicodedata.normalize("NFD", text)
+    decomposed = normalized("NFD", text)
     bare = _CYRILLIC_ACCENT.sub("", _ACCENTS.sub("", decomposed))
-    return unicodedata.normalize("NFC", bare)
+    return normalized("NFC", bare)
+
+
+def normalized(form: Literal["NFC", "NFD", "NFKC"], text: str) -> str:
+    """As `unicodedata.normalize`, which takes quadratic time for long runs of marks that are not in order."""
+    return unicodedata.normalize(form, text if text.isascii() else _LONG_RUN.sub(_with_marks_in_order, text))
+
+
+def _with_marks_in_order(run: re.Match[str]) -> str:
+    if not any(map(unicodedata.combining, run.group())):
+        return run.group()
+    pieces = groupby(run.group(), key=lambda char: unicodedata.combining(char) > 0)
+    return "".join("".join(sorted(chars, key=unicodedata.combining) if marks else chars) for marks, chars in pieces)
 
 
 def _refuse_unstorable(field: str, text: str, *, keep_breaks: bool) -> None:
@@ -90,7 +106,8 @@ def _refuse_unstorable(field: str, text: str, *, keep_breaks: bool) -> None:
 
 
 def _compatible(text: str) -> str:
-    return unicodedata.normalize("NFC", "".join(map(_compatible_character, text)))
+    meant = {char: _compatible_character(char) for char in set(text)}
+    return normalized("NFC", "".join(map(meant.__getitem__, text)))
 
 
 def _compatible_character(char: str) -> str:

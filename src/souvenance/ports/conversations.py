@@ -32,6 +32,10 @@ class Bots(Protocol):
         """In order of id, after `after`."""
         ...
 
+    def notebooks(self, bot_ids: Sequence[BotId]) -> set[BotId]:
+        """Those of these bots that are notebooks."""
+        ...
+
 
 class Personas(Protocol):
     def get(self, persona_id: PersonaId) -> Persona: ...

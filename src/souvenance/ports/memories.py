@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias, assert_never
 
 from souvenance.domain.ids import BotId, ConversationId, MemoryId, MessageId
 from souvenance.domain.journal import Operation
-from souvenance.domain.memory import Memory, Scope
+from souvenance.domain.memory import Evidence, Memory, Scope
 from souvenance.domain.recall import Posting
 
 
@@ -52,7 +52,7 @@ Mark: TypeAlias = tuple[datetime | int, MemoryId]
 def mark_of(order: Order, memory: Memory) -> Mark:
     match order:
         case Order.UPDATED:
-            return memory.updated_at, memory.memory_id
+            return memory.updated_place, memory.memory_id
         case Order.CREATED:
             return memory.created_at, memory.memory_id
         case Order.PLACE:
@@ -72,8 +72,10 @@ class Scopes(Protocol):
 
     def read(self, scopes: Sequence[Scope]) -> dict[Scope, ScopeState]: ...
 
-    def all(self) -> list[Scope]:
-        """Every scope of the owner in which something was ever written, in the order of its key."""
+    def lasting(self) -> list[Scope]:
+        """Every scope of the owner in which something was ever written, but those of single conversations, in the order
+        of its key: as many as there are bots, however many conversations there were.
+        """
         ...
 
 
@@ -90,6 +92,16 @@ class Memories(Protocol):
         """The live memory of the scope with this key, or (key None) with an equal text after folding (M10)."""
         ...
 
+    def hidden_equals(self, memories: Sequence[Memory]) -> list[Memory]:
+        """Shadowed and deleted ones that say the same in the same scope as one of these."""
+        ...
+
+    def settle_equals(self, memories: Sequence[Memory]) -> None:
+        """Let one of all live and shadowed memories that say the same as one of these be live, and the others stand
+        behind it (`domain.equals.settled`); a change of state is a change of the memory.
+        """
+        ...
+
     def save(self, memory: Memory) -> Memory:
         """Write the row (new or changed) with the next version and `changed` = the owner's present place; returns it.
 
@@ -103,7 +115,7 @@ class Memories(Protocol):
         ...
 
     def newest_unpinned(self, scope: Scope, *, limit: int) -> list[Memory]:
-        """Live, not archived by hand, newest update first, ties by id."""
+        """Live, not archived by hand, newest update first."""
         ...
 
     def by_place(self, scope: Scope) -> list[Memory]:
@@ -116,19 +128,27 @@ class Memories(Protocol):
 
     def counts(self, scope: Scope) -> Counts: ...
 
-    def room_edge(self, scope: Scope, room: int) -> tuple[datetime, MemoryId] | None:
-        """(updated, id) of the last unpinned one still in room, None while there is room for all (M2).
+    def room_edge(self, scope: Scope, room: int) -> int | None:
+        """`updated_place` of the last unpinned one still in room, None while there is room for all (M2).
 
-        Keyed ones take no room. `room` is at least 1, here and in `page`.
+        `room` is at least 1, here and in `page`.
         """
         ...
 
     def page(
-        self, *, scopes: Sequence[Scope], shelf: Shelf, room: int, order: Order, after: Mark | None, limit: int
+        self, *, rooms: Mapping[Scope, int | None], shelf: Shelf, order: Order, after: Mark | None, limit: int
     ) -> list[Memory]:
-        """Live memories of these scopes: UPDATED and CREATED newest first, PLACE first stored first; after `after`,
-        the mark of the last one seen in this order.
+        """Live memories of these scopes, each with its room (None: a notebook's has no cap): UPDATED and CREATED newest
+        first, PLACE first stored first; after `after`, the mark of the last one seen in this order.
         """
+        ...
+
+    def evidence(self, memory_ids: Sequence[MemoryId]) -> dict[MemoryId, tuple[Evidence, ...]]:
+        """Every source of each of these that stands, in the order in which they came (M4)."""
+        ...
+
+    def drawn_from(self, conversation_id: ConversationId, memory_ids: Sequence[MemoryId]) -> set[MemoryId]:
+        """Those of these that have a standing source in this conversation."""
         ...
 
 

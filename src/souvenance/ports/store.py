@@ -34,7 +34,8 @@ class Owners(Protocol):
 
     def hold(self) -> None:
         """Hold the owner against other changes of its memories until the commit; the first lock of every such write,
-        after a conversation's, so that no two writes wait for each other."""
+        after a conversation's, so that no two writes wait for each other.
+        """
         ...
 
     def next_place(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -13,6 +14,7 @@ from souvenance.domain.ids import BotId
 from souvenance.domain.limits import Level
 from souvenance.domain.text import fold
 from souvenance.errors import NameTaken, NotFound, StaleEdit
+from souvenance.storage.batches import batches
 from souvenance.storage.repository import LIMIT, Repository, owned
 from souvenance.storage.schema import bots, levels
 
@@ -20,6 +22,9 @@ _C = bots.c
 _GET = select(bots).where(owned(bots), _C.bot_id == bindparam("id"))
 _FIND = select(bots).where(owned(bots), _C.name_hash == bindparam("hash"))
 _PAGE = select(bots).where(owned(bots), _C.bot_id > bindparam("after")).order_by(_C.bot_id).limit(LIMIT)
+_NOTEBOOKS = select(_C.bot_id).where(
+    owned(bots), _C.bot_id.in_(bindparam("ids", expanding=True)), _C.preset == Preset.NOTEBOOK
+)
 _PUT = insert(bots)
 _SAVE = update(bots).where(owned(bots), _C.bot_id == bindparam("id"), _C.version == bindparam("seen"))
 
@@ -56,6 +61,9 @@ class SqlBots(Repository):
 
     def page(self, *, after: BotId | None, limit: int) -> list[Bot]:
         return [_bot(row) for row in self._rows(_PAGE, after=after or "", limit=limit)]
+
+    def notebooks(self, bot_ids: Sequence[BotId]) -> set[BotId]:
+        return {row.bot_id for some in batches(bot_ids) for row in self._rows(_NOTEBOOKS, ids=some)}
 
     def _refuse_taken(self, bot: Bot) -> None:
         holder = self.find(bot.name)

@@ -16,13 +16,13 @@ from souvenance.storage.schema import epochs, short_ids
 
 _BARE_MODEL = "-"
 
-_GET = select(epochs.c.number, epochs.c.place, epochs.c.basis, epochs.c.lines).where(
+_GET = select(epochs.c.number, epochs.c.places, epochs.c.basis, epochs.c.lines).where(
     owned(epochs), epochs.c.conversation_id == bindparam("conversation"), epochs.c.speaker == bindparam("speaking")
 )
 _NEW = upsert(epochs)
 _SAVE = _NEW.on_conflict_do_update(
     index_elements=["owner_id", "conversation_id", "speaker"],
-    set_={name: _NEW.excluded[name] for name in ("number", "place", "basis", "lines")},
+    set_={name: _NEW.excluded[name] for name in ("number", "places", "basis", "lines")},
 )
 _OF = select(short_ids.c.memory_id, short_ids.c.number).where(
     owned(short_ids),
@@ -46,11 +46,13 @@ class SqlEpochs(Repository):
         row = self._row(_GET, conversation=conversation_id, speaking=bot_id or _BARE_MODEL)
         if row is None:
             return None
+        places = json.loads(row.places)
         return Epoch(
             conversation_id=conversation_id,
             bot_id=bot_id,
             number=row.number,
-            place=row.place,
+            place=places.pop(self._owner_id),
+            others=places,
             basis=json.loads(row.basis),
             lines=tuple(_line(*fields) for fields in json.loads(row.lines)),
         )
@@ -62,7 +64,7 @@ class SqlEpochs(Repository):
             conversation_id=epoch.conversation_id,
             speaker=epoch.bot_id or _BARE_MODEL,
             number=epoch.number,
-            place=epoch.place,
+            places=json.dumps({**epoch.others, self._owner_id: epoch.place}),
             basis=json.dumps(dict(epoch.basis), ensure_ascii=False, separators=(",", ":")),
             lines=json.dumps(lines, ensure_ascii=False, separators=(",", ":")),
         )

@@ -10,15 +10,12 @@ from typing import Any
 from sqlalchemy import (
     BindParameter,
     Row,
-    and_,
     bindparam,
     case,
     delete,
-    exists,
     func,
     insert,
     literal_column,
-    or_,
     select,
     update,
 )
@@ -31,10 +28,10 @@ from souvenance.ports.memories import Kind
 from souvenance.storage.batches import batches
 from souvenance.storage.index import SqlIndex
 from souvenance.storage.journal import SqlJournal
-from souvenance.storage.memories import PRESENT_PLACE
+from souvenance.storage.memories import PRESENT_PLACE, SqlMemories
 from souvenance.storage.memory_rows import COLUMNS, memory_of
-from souvenance.storage.repository import OWNER, Repository, owned
-from souvenance.storage.schema import causes, epochs, erasures, memories, operations, prompt_parts
+from souvenance.storage.repository import Repository, owned
+from souvenance.storage.schema import causes, epochs, erasures, evidence, memories, operations, prompt_parts
 from souvenance.storage.tombstones import SqlTombstones, tombstones_of
 
 _IDS: BindParameter[list[str]] = bindparam("ids", expanding=True)
@@ -54,24 +51,14 @@ _HIDE = update(memories).where(*_THESE).values(state=MemoryState.ERASING, **_CHA
 
 
 def _bring_back() -> Any:
-    """As the fold has it now: live if the last standing operation that says or deletes is not a deletion; shadowed when
-    an equal one was stored meanwhile, or comes back beside it.
+    """As the fold has it now: deleted if the last standing operation that says or deletes is a deletion. Any other is
+    shadowed until it is settled which of its equals stands.
     """
     says = operations.c.intent.in_([literal_column(f"'{word}'") for word in ("add", "update", "pin", "delete")])
     of_it = (owned(operations), operations.c.memory_id == memories.c.memory_id)
     last = select(operations.c.intent).where(*of_it, ~operations.c.revoked, says).order_by(operations.c.place.desc())
     stands = func.coalesce(last.limit(1).scalar_subquery(), literal_column("'delete'")) != literal_column("'delete'")
-    other = memories.alias("other")
-    beside = and_(
-        other.c.state == MemoryState.ERASING, other.c.memory_id.in_(_IDS), other.c.memory_id < memories.c.memory_id
-    )
-    equal = exists().where(
-        other.c.owner_id == OWNER,
-        other.c.scope == memories.c.scope,
-        other.c.identity_hash == memories.c.identity_hash,
-        or_(other.c.state == MemoryState.LIVE, beside),
-    )
-    state = case((~stands, MemoryState.DELETED), (equal, MemoryState.SHADOWED), else_=literal_column("'live'"))
+    state = case((stands, MemoryState.SHADOWED), else_=MemoryState.DELETED)
     return update(memories).where(*_THESE, _ERASING).values(state=state, **_CHANGED)
 
 
@@ -81,6 +68,7 @@ _TO_PURGE = select(*COLUMNS).where(*_THESE, _ERASING)
 _PLACES = select(operations.c.place).where(owned(operations), operations.c.memory_id.in_(_IDS))
 _PURGE = (
     delete(causes).where(owned(causes), causes.c.place.in_(_PLACES)),
+    delete(evidence).where(owned(evidence), evidence.c.memory_id.in_(_IDS)),
     delete(operations).where(owned(operations), operations.c.memory_id.in_(_IDS)),
     delete(memories).where(*_THESE),
     update(prompt_parts).where(owned(prompt_parts), prompt_parts.c.memory_id.in_(_IDS)).values(data=None),
@@ -110,11 +98,13 @@ class SqlErasures(Repository):
 
     def undo(self, erasure_id: ErasureId) -> None:
         erasure = self.get(erasure_id)
-        if erasure is None:
+        # Who drops the offer decides what becomes of it: a purge may have been quicker.
+        if erasure is None or not self._run(_DROP, id=erasure_id).rowcount:
             raise NotFound("erasure", erasure_id)
-        for ids in batches(sorted(erasure.memory_ids)):
+        for ids in batches(erasure.memory_ids):
             self._run(_BRING_BACK, ids=ids)
-        self._run(_DROP, id=erasure_id)
+        memories_back = SqlMemories(self._connection, self._owner_id, self._hash)
+        memories_back.settle_equals(memories_back.many(erasure.memory_ids))
 
     def ended(self, now: datetime) -> list[Erasure]:
         return [_erasure(row) for row in self._rows(_ENDED, now=now)]

@@ -1,44 +1,85 @@
-"""Evidence as JSON, in rows of memories and in the journal: `[[microseconds since 1970, conversation, message], …]`."""
+"""Evidence: a row for each source of each operation, so that a memory said often stays as cheap to read (M4, Z3)."""
 
 from __future__ import annotations
 
-import json
-from typing import TypeAlias
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
 
-from souvenance.domain.ids import ConversationId, MessageId
+from sqlalchemy import Row, bindparam, insert, not_, select
+
+from souvenance.domain.ids import ConversationId, MemoryId, MessageId
+from souvenance.domain.journal import Operation, content_of
 from souvenance.domain.memory import Evidence
-from souvenance.errors import StoreError
-from souvenance.storage.columns import moment_of, moment_to
+from souvenance.storage.batches import batches
+from souvenance.storage.repository import Repository, owned
+from souvenance.storage.schema import evidence, operations
 
-Source: TypeAlias = list[int | str | None]
-
-
-def sources_of(evidence: tuple[Evidence, ...]) -> list[Source]:
-    """The evidence as plain values for JSON."""
-    return [[moment_to(one.at), one.conversation_id, one.message_id] for one in evidence]
-
-
-def evidence_of(sources: object) -> tuple[Evidence, ...]:
-    """The evidence that plain values from JSON stand for. Raises StoreError for anything else."""
-    if not isinstance(sources, list):
-        raise StoreError(f"Evidence is stored as {type(sources).__name__}, not as a list.")
-    return tuple(_one(source) for source in sources)
-
-
-def written(evidence: tuple[Evidence, ...]) -> str:
-    return json.dumps(sources_of(evidence), separators=(",", ":")) if evidence else "[]"
-
-
-def read(stored: str) -> tuple[Evidence, ...]:
-    return () if stored == "[]" else evidence_of(json.loads(stored))
+_OF_THESE = evidence.c.memory_id.in_(bindparam("ids", expanding=True))
+_SAID = (
+    select(evidence.c.place, evidence.c.conversation_id, evidence.c.message_id, evidence.c.at)
+    .where(owned(evidence), _OF_THESE)
+    .order_by(evidence.c.memory_id, evidence.c.place, evidence.c.number)
+)
+_BY_WHAT_STANDS = (operations.c.place == evidence.c.place, owned(operations), not_(operations.c.revoked))
+_STANDING = (
+    select(evidence.c.memory_id, evidence.c.conversation_id, evidence.c.message_id, evidence.c.at)
+    .where(owned(evidence), _OF_THESE, *_BY_WHAT_STANDS)
+    .order_by(evidence.c.memory_id, evidence.c.place, evidence.c.number)
+)
+_DRAWN_FROM = (
+    select(evidence.c.memory_id)
+    .where(owned(evidence), evidence.c.conversation_id == bindparam("conversation"), _OF_THESE, *_BY_WHAT_STANDS)
+    .distinct()
+)
 
 
-def _one(source: object) -> Evidence:
-    match source:
-        case [int(micros), (str() | None) as conversation, (str() | None) as message]:
-            return Evidence(
-                at=moment_of(micros),
-                conversation_id=None if conversation is None else ConversationId(conversation),
-                message_id=None if message is None else MessageId(message),
-            )
-    raise StoreError(f"A source of a memory is stored with {len(source) if isinstance(source, list) else 'no'} fields.")
+class SqlEvidence(Repository):
+    """The sources that the journal's operations brought."""
+
+    __slots__ = ()
+
+    def put(self, operation: Operation) -> None:
+        content = content_of(operation.intent)
+        rows = [
+            {
+                "memory_id": operation.memory_id,
+                "place": operation.place,
+                "number": number,
+                "conversation_id": one.conversation_id,
+                "message_id": one.message_id,
+                "at": one.at,
+            }
+            for number, one in enumerate(() if content is None else content.evidence)
+        ]
+        self._insert(insert(evidence), rows)
+
+    def by_place(self, memory_ids: Sequence[MemoryId]) -> dict[int, tuple[Evidence, ...]]:
+        """What each operation of these memories brought, revoked or not; an operation without sources is left out."""
+        found: defaultdict[int, list[Evidence]] = defaultdict(list)
+        for row in self._rows(_SAID, ids=memory_ids):
+            found[row.place].append(_one(row))
+        return {place: tuple(sources) for place, sources in found.items()}
+
+    def standing(self, memory_ids: Sequence[MemoryId]) -> dict[MemoryId, tuple[Evidence, ...]]:
+        """`domain.journal.standing_evidence` of each of these memories."""
+        found: dict[MemoryId, dict[Evidence, None]] = {memory_id: {} for memory_id in memory_ids}
+        for some in batches(list(found)):
+            for row in self._rows(_STANDING, ids=some):
+                found[row.memory_id].setdefault(_one(row))
+        return {memory_id: tuple(sources) for memory_id, sources in found.items()}
+
+    def drawn_from(self, conversation_id: ConversationId, memory_ids: Sequence[MemoryId]) -> set[MemoryId]:
+        return {
+            row.memory_id
+            for some in batches(memory_ids)
+            for row in self._rows(_DRAWN_FROM, conversation=conversation_id, ids=some)
+        }
+
+
+def _one(row: Row[Any]) -> Evidence:
+    return Evidence(
+        at=row.at,
+        conversation_id=None if row.conversation_id is None else ConversationId(row.conversation_id),
+        message_id=None if row.message_id is None else MessageId(row.message_id),
+    )

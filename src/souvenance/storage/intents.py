@@ -1,4 +1,4 @@
-"""Intents of the journal as a stable word and, for those that say something, JSON."""
+"""Intents of the journal as a stable word and, for those that say something, JSON; their evidence is kept apart."""
 
 from __future__ import annotations
 
@@ -6,18 +6,15 @@ import json
 from typing import TypeAlias, assert_never
 
 from souvenance.domain.journal import Add, Archive, Content, Delete, Intent, Move, Pin, Restore, Unpin, Update
-from souvenance.domain.memory import Origin, Scope
-from souvenance.errors import StoreError
-from souvenance.storage.evidence import evidence_of, sources_of
+from souvenance.domain.memory import Evidence, Origin, Scope
+from souvenance.errors import BadValue, StoreError
 
 Stored: TypeAlias = tuple[str, str | None]
 """The word, and the JSON or None."""
 
 _SAYING: dict[str, type[Add | Update | Pin]] = {"add": Add, "update": Update, "pin": Pin}
 _BARE: dict[str, Intent] = {"unpin": Unpin(), "archive": Archive(), "restore": Restore(), "delete": Delete()}
-_FIELDS = frozenset(
-    {"text", "key", "subject", "confidence", "origin", "language", "sensitive", "evidence"},
-)
+_FIELDS = frozenset({"text", "key", "subject", "confidence", "origin", "language", "sensitive"})
 
 
 def stored_of(intent: Intent) -> Stored:
@@ -42,8 +39,10 @@ def stored_of(intent: Intent) -> Stored:
             assert_never(intent)
 
 
-def intent_of(word: str, stored: str | None) -> Intent:
-    """The intent that `stored_of` made these of. Raises StoreError for anything that it could not have made."""
+def intent_of(word: str, stored: str | None, evidence: tuple[Evidence, ...] = ()) -> Intent:
+    """The intent that `stored_of` made these of, with its evidence. Raises StoreError for anything that it could not
+    have made.
+    """
     if word in _BARE:
         if stored is not None:
             raise StoreError(f"The journal holds {word!r} with a content.")
@@ -52,7 +51,7 @@ def intent_of(word: str, stored: str | None) -> Intent:
         raise StoreError(f"The journal holds {word!r} without a content.")
     fields = _fields(word, stored)
     if word in _SAYING:
-        return _SAYING[word](content=_content(word, fields))
+        return _SAYING[word](content=_content(word, fields, evidence))
     if word == "move":
         return Move(scope=_scope(fields))
     raise StoreError(f"The journal holds an intent {word!r} that this version does not know.")
@@ -72,7 +71,6 @@ def _written(content: Content) -> str:
             "origin": content.origin,
             "language": content.language,
             "sensitive": content.sensitive,
-            "evidence": sources_of(content.evidence),
         }
     )
 
@@ -87,7 +85,7 @@ def _fields(word: str, stored: str) -> dict[str, object]:
     return fields
 
 
-def _content(word: str, fields: dict[str, object]) -> Content:
+def _content(word: str, fields: dict[str, object], evidence: tuple[Evidence, ...]) -> Content:
     match fields:
         case {
             "text": str(text),
@@ -97,7 +95,6 @@ def _content(word: str, fields: dict[str, object]) -> Content:
             "origin": str(origin),
             "language": str(language),
             "sensitive": bool(sensitive),
-            "evidence": sources,
         } if fields.keys() == _FIELDS and origin in set(Origin):
             return Content(
                 text=text,
@@ -107,7 +104,7 @@ def _content(word: str, fields: dict[str, object]) -> Content:
                 origin=Origin(origin),
                 language=language,
                 sensitive=sensitive,
-                evidence=evidence_of(sources),
+                evidence=evidence,
             )
     raise StoreError(f"The journal holds {word!r} with fields that it cannot have.")
 
@@ -117,6 +114,6 @@ def _scope(fields: dict[str, object]) -> Scope:
         case {"scope": str(key)} if len(fields) == 1:
             try:
                 return Scope.parse(key)
-            except ValueError as e:
+            except BadValue as e:
                 raise StoreError(f"The journal holds a move into an unknown scope {key!r}.") from e
     raise StoreError("The journal holds 'move' with fields that it cannot have.")

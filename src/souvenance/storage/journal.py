@@ -10,8 +10,9 @@ from sqlalchemy import Row, bindparam, exists, insert, not_, select, update
 
 from souvenance.domain.ids import MemoryId, MessageId
 from souvenance.domain.journal import Actor, Operation
-from souvenance.domain.memory import Scope
+from souvenance.domain.memory import Evidence, Scope
 from souvenance.storage.batches import batches
+from souvenance.storage.evidence import SqlEvidence
 from souvenance.storage.intents import intent_of, stored_of
 from souvenance.storage.repository import Repository, owned
 from souvenance.storage.schema import causes, messages, operations, owners
@@ -75,6 +76,7 @@ class SqlJournal(Repository):
         self._insert(insert(operations), [row])
         origins = dict.fromkeys(operation.causes)
         self._insert(insert(causes), [{"message_origin": one, "place": operation.place} for one in origins])
+        self._evidence().put(operation)
 
     def of_memory(self, memory_id: MemoryId) -> list[Operation]:
         return self.of_memories([memory_id]).get(memory_id, [])
@@ -85,8 +87,9 @@ class SqlJournal(Repository):
             origins: defaultdict[int, list[MessageId]] = defaultdict(list)
             for row in self._rows(_CAUSES, ids=ids):
                 origins[row.place].append(row.message_origin)
+            said = self._evidence().by_place(ids)
             for row in self._rows(_OPERATIONS, ids=ids):
-                found[row.memory_id].append(_operation(row, tuple(origins[row.place])))
+                found[row.memory_id].append(_operation(row, tuple(origins[row.place]), said.get(row.place, ())))
         return dict(found)
 
     def settle(self, origins: Sequence[MessageId]) -> list[MemoryId]:
@@ -97,14 +100,17 @@ class SqlJournal(Repository):
             touched.update(row.memory_id for row in self._rows(_SETTLE, origins=some))
         return sorted(touched)
 
+    def _evidence(self) -> SqlEvidence:
+        return SqlEvidence(self._connection, self._owner_id, self._hash)
 
-def _operation(row: Row[Any], causes: tuple[MessageId, ...]) -> Operation:
+
+def _operation(row: Row[Any], causes: tuple[MessageId, ...], evidence: tuple[Evidence, ...]) -> Operation:
     return Operation(
         place=row.place,
         memory_id=row.memory_id,
         scope=Scope.parse(row.scope),
         actor=Actor(row.actor),
-        intent=intent_of(row.intent, row.content),
+        intent=intent_of(row.intent, row.content, evidence),
         at=row.at,
         causes=causes,
         revoked=row.revoked,

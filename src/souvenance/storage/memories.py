@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import ScalarSelect, bindparam, case, func, select
+from sqlalchemy import ScalarSelect, Select, bindparam, case, func, literal_column, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 
-from souvenance.domain.ids import MemoryId
-from souvenance.domain.memory import Memory, MemoryState, Scope
+from souvenance.domain.equals import identity, settled
+from souvenance.domain.ids import ConversationId, MemoryId
+from souvenance.domain.memory import Evidence, Memory, MemoryState, Scope
 from souvenance.errors import Conflict, KeyTaken, NotFound
 from souvenance.ports.memories import Counts, Mark, Order, Shelf, mark_of
 from souvenance.storage.batches import batches
+from souvenance.storage.evidence import SqlEvidence
 from souvenance.storage.memory_pages import descending, newest, page_of, page_values, room_edge
 from souvenance.storage.memory_rows import COLUMNS, LIVE, Standing, identity_of, memory_of, values_of
 from souvenance.storage.repository import Repository, owned
@@ -36,6 +39,24 @@ _MANY = (
 _EQUAL = select(*COLUMNS).where(
     owned(memories), memories.c.scope == bindparam("in"), memories.c.identity_hash == bindparam("identity"), LIVE
 )
+_SAME = (
+    owned(memories),
+    memories.c.scope.in_(bindparam("scopes", expanding=True)),
+    memories.c.identity_hash.in_(bindparam("identities", expanding=True)),
+)
+# Each from an index of its own; the second's serves only this very condition.
+_LIVE_EQUALS = select(*COLUMNS).where(*_SAME, LIVE)
+_SHADOWED_EQUALS = select(*COLUMNS).where(
+    *_SAME, memories.c.state != literal_column("'live'"), memories.c.state == MemoryState.SHADOWED
+)
+_FORMER_EQUALS = select(*COLUMNS).where(
+    *_SAME, memories.c.state != literal_column("'live'"), memories.c.state != MemoryState.ERASING
+)
+_STAND = (
+    update(memories)
+    .where(owned(memories), memories.c.memory_id.in_(bindparam("ids", expanding=True)))
+    .values(state=bindparam("as"), changed=PRESENT_PLACE, version=memories.c.version + 1)
+)
 _IN_SCOPE = (owned(memories), memories.c.scope == bindparam("in"), LIVE)
 _BY_PLACE = select(*COLUMNS).where(*_IN_SCOPE).order_by(memories.c.place, memories.c.memory_id)
 _PINNED = _BY_PLACE.where(memories.c.standing == Standing.PINNED)
@@ -49,7 +70,7 @@ _CHANGED = (
     .order_by(memories.c.changed, memories.c.memory_id)
     .limit(bindparam("limit"))
 )
-_NEWEST = newest(Standing.FREE, Standing.KEYED)
+_NEWEST = newest(Standing.FREE)
 _ROOM_EDGE = room_edge()
 _COUNTS = select(memories.c.standing, func.count().label("found")).where(*_IN_SCOPE).group_by(memories.c.standing)
 
@@ -89,6 +110,31 @@ class SqlMemories(Repository):
         row = self._row(_EQUAL, **{"in": scope.key, "identity": identity_of(self._hash, text=text, key=key)})
         return None if row is None else memory_of(row)
 
+    def hidden_equals(self, memories: Sequence[Memory]) -> list[Memory]:
+        return self._equals(_FORMER_EQUALS, memories)
+
+    def settle_equals(self, memories: Sequence[Memory]) -> None:
+        shadowed = self._equals(_SHADOWED_EQUALS, memories)
+        if not shadowed:
+            return
+        found = [*shadowed, *self._equals(_LIVE_EQUALS, memories)]
+        for state, changed in groupby(settled(found), key=attrgetter("state")):
+            for some in batches([memory.memory_id for memory in changed]):
+                self._run(_STAND, ids=some, **{"as": state})
+
+    def _equals(self, statement: Select[Any], memories: Sequence[Memory]) -> list[Memory]:
+        """Those found of the same scope and identity as one of these."""
+        wanted = {(m.scope.key, identity_of(self._hash, text=m.text, key=m.key)): identity(m) for m in memories}
+        found = (
+            memory_of(row)
+            for some in batches(list(wanted))
+            for row in self._rows(
+                statement, scopes=sorted({scope for scope, _ in some}), identities=[hashed for _, hashed in some]
+            )
+        )
+        identities = set(wanted.values())
+        return [memory for memory in found if identity(memory) in identities]
+
     def save(self, memory: Memory) -> Memory:
         try:
             row = self._write(_UPSERT, **values_of(memory, self._hash)).one()
@@ -115,28 +161,37 @@ class SqlMemories(Repository):
         found = {row.standing: row.found for row in self._rows(_COUNTS, **{"in": scope.key})}
         return Counts(
             pinned=found.get(Standing.PINNED, 0),
-            unpinned=found.get(Standing.FREE, 0) + found.get(Standing.KEYED, 0),
+            unpinned=found.get(Standing.FREE, 0),
             archived=found.get(Standing.ARCHIVED, 0),
         )
 
-    def room_edge(self, scope: Scope, room: int) -> tuple[datetime, MemoryId] | None:
-        match self._rows(_ROOM_EDGE, scope_0=scope.key, last_in_room=room - 1):
+    def room_edge(self, scope: Scope, room: int) -> int | None:
+        match self._rows(_ROOM_EDGE, scope_0=scope.key, last_in_room_0=room - 1):
             case [last, _]:
-                return last.updated_at, last.memory_id
+                return int(last.updated_place)
             case _:
                 return None
 
     def page(
-        self, *, scopes: Sequence[Scope], shelf: Shelf, room: int, order: Order, after: Mark | None, limit: int
+        self, *, rooms: Mapping[Scope, int | None], shelf: Shelf, order: Order, after: Mark | None, limit: int
     ) -> list[Memory]:
         found: list[Memory] = []
-        for some in batches(list(dict.fromkeys(scopes)), SCOPES_AT_ONCE):
-            statement = page_of(len(some), shelf, order, following=after is not None)
-            values = page_values(some, room=room, after=after, order=order, limit=limit)
+        for some in batches(list(rooms.items()), SCOPES_AT_ONCE):
+            statement = page_of(dict(some), shelf, order, following=after is not None)
+            values = page_values(dict(some), after=after, limit=limit)
             found.extend(memory_of(row) for row in self._rows(statement, **values))
-        if len(scopes) <= SCOPES_AT_ONCE:
+        if len(rooms) <= SCOPES_AT_ONCE:
             return found
         return sorted(found, key=partial(mark_of, order), reverse=descending(order))[:limit]
+
+    def evidence(self, memory_ids: Sequence[MemoryId]) -> dict[MemoryId, tuple[Evidence, ...]]:
+        return self._evidence().standing(memory_ids)
+
+    def drawn_from(self, conversation_id: ConversationId, memory_ids: Sequence[MemoryId]) -> set[MemoryId]:
+        return self._evidence().drawn_from(conversation_id, memory_ids)
+
+    def _evidence(self) -> SqlEvidence:
+        return SqlEvidence(self._connection, self._owner_id, self._hash)
 
 
 def _stored(memory: Memory, row: Any) -> Memory:

@@ -9,17 +9,16 @@ from typing import Any
 
 from sqlalchemy import literal_column
 
+from souvenance.domain.equals import words_of
 from souvenance.domain.memory import Memory, MemoryState, Origin, Scope
-from souvenance.domain.text import fold
-from souvenance.storage import evidence
 from souvenance.storage.hashing import Hasher
 from souvenance.storage.schema import memories
 
 COLUMNS = tuple(
     memories.c[name]
     for name in (
-        "memory_id", "scope", "text", "key", "subject", "pinned", "archived", "confidence", "origin", "evidence",
-        "language", "sensitive", "created_at", "updated_at", "place", "changed", "version", "state",
+        "memory_id", "scope", "text", "key", "subject", "pinned", "archived", "confidence", "origin", "language",
+        "sensitive", "created_at", "updated_at", "place", "updated_place", "changed", "version", "state",
     )
 )  # fmt: skip
 """What `memory_of` expects, in this order."""
@@ -35,31 +34,28 @@ _scope = lru_cache(maxsize=1_024)(Scope.parse)
 
 
 class Standing(StrEnum):
-    """How a memory counts for room (M2): PINNED and KEYED are always in, ARCHIVED by hand never, FREE by its rank."""
+    """How a memory counts for room (M2): PINNED ones are always in, ARCHIVED by hand never, FREE by their rank."""
 
     PINNED = "pinned"
     ARCHIVED = "archived"
-    KEYED = "keyed"
     FREE = "free"
 
 
 def standing_of(memory: Memory) -> Standing:
     if memory.pinned:
         return Standing.PINNED
-    if memory.archived:
-        return Standing.ARCHIVED
-    return Standing.FREE if memory.key is None else Standing.KEYED
+    return Standing.ARCHIVED if memory.archived else Standing.FREE
 
 
 def identity_of(hasher: Hasher, *, text: str, key: str | None) -> bytes:
-    """What makes two memories of a scope the same one (M10): the exact key, else the folded text."""
-    return hasher(f"t:{fold(text)}" if key is None else f"k:{key}", "identity")
+    """What makes two memories of a scope the same one (M10)."""
+    return hasher(words_of(text=text, key=key), "identity")
 
 
 def memory_of(row: Sequence[Any]) -> Memory:
     (
-        memory_id, scope, text, key, subject, pinned, archived, confidence, origin, sources,
-        language, sensitive, created_at, updated_at, place, changed, version, state,
+        memory_id, scope, text, key, subject, pinned, archived, confidence, origin, language,
+        sensitive, created_at, updated_at, place, updated_place, changed, version, state,
     ) = row  # fmt: skip
     return Memory(
         memory_id=memory_id,
@@ -71,12 +67,12 @@ def memory_of(row: Sequence[Any]) -> Memory:
         archived=archived,
         confidence=confidence,
         origin=_ORIGINS[origin],
-        evidence=evidence.read(sources),
         language=language,
         sensitive=sensitive,
         created_at=created_at,
         updated_at=updated_at,
         place=place,
+        updated_place=updated_place,
         changed=changed,
         version=version,
         state=_STATES[state],
@@ -98,10 +94,10 @@ def values_of(memory: Memory, hasher: Hasher) -> dict[str, object]:
         "standing": standing_of(memory),
         "confidence": memory.confidence,
         "origin": memory.origin,
-        "evidence": evidence.written(memory.evidence),
         "language": memory.language,
         "sensitive": memory.sensitive,
         "created_at": memory.created_at,
         "updated_at": memory.updated_at,
         "place": memory.place,
+        "updated_place": memory.updated_place,
     }

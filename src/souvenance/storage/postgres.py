@@ -149,6 +149,7 @@ def make_engine(url: str) -> AsyncEngine:
         pool_size=POOL,
         max_overflow=POOL,
         pool_timeout=POOL_SECONDS,
+        hide_parameters=True,
         connect_args={"timeout": POOL_SECONDS, "server_settings": _SERVER_SETTINGS},
     )
 

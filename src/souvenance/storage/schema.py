@@ -59,7 +59,7 @@ owners = _table(
     _owner(),
     _id("kind"),
     Column("name", Content, nullable=False),
-    Column("secret", LargeBinary, nullable=False),
+    Column("secret", ContentBytes, nullable=False),
     _whole("place", kind=BigInteger),
     _at("created_at"),
 )
@@ -198,12 +198,12 @@ memories = _table(
     _id("standing"),
     Column("confidence", Float, nullable=False),
     _id("origin"),
-    Column("evidence", Text, nullable=False, default="[]"),
     _id("language"),
     _flag("sensitive"),
     _at("created_at"),
     _at("updated_at"),
     _whole("place", kind=BigInteger),
+    _whole("updated_place", kind=BigInteger),
     _whole("changed", kind=BigInteger),
     _whole("version", 1),
     Index(
@@ -215,13 +215,21 @@ memories = _table(
         sqlite_where=text("state = 'live'"),
         postgresql_where=text("state = 'live'"),
     ),
-    Index("memories_by_update", "owner_id", "scope", "state", "standing", "updated_at", "memory_id"),
+    Index(
+        "memories_equal",
+        "owner_id",
+        "scope",
+        "identity_hash",
+        sqlite_where=text("state <> 'live'"),
+        postgresql_where=text("state <> 'live'"),
+    ),
+    Index("memories_by_update", "owner_id", "scope", "state", "standing", "updated_place"),
     Index("memories_by_creation", "owner_id", "scope", "state", "standing", "created_at", "memory_id"),
     Index("memories_by_place", "owner_id", "scope", "state", "standing", "place"),
     Index("memories_by_change", "owner_id", "scope", "changed"),
 )
 """`identity_hash`: keyed hash of `key` for a keyed one, of the folded text for the others; one live row for each (M10).
-`standing` says how one counts for room (M2): `pinned`, else `archived` by hand, else `keyed`, else `free`."""
+`standing` says how one counts for room (M2): `pinned`, else `archived` by hand, else `free`."""
 
 operations = _table(
     "operations",
@@ -236,6 +244,20 @@ operations = _table(
     _at("at"),
     Index("operations_by_memory", "owner_id", "memory_id", "place"),
 )
+
+evidence = _table(
+    "evidence",
+    _owner(),
+    _id("memory_id", key=True),
+    Column("place", BigInteger, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    _id("conversation_id", nullable=True),
+    _id("message_id", nullable=True),
+    _at("at"),
+    Index("evidence_by_message", "owner_id", "message_id"),
+    Index("evidence_by_conversation", "owner_id", "conversation_id", "memory_id"),
+)
+"""The sources that the operation at `place` brought; they are those of the memory while it stands."""
 
 causes = _table(
     "causes",
@@ -270,11 +292,11 @@ epochs = _table(
     _id("conversation_id", key=True),
     _id("speaker", key=True),
     _whole("number"),
-    _whole("place", kind=BigInteger),
+    Column("places", Text, nullable=False),
     Column("basis", Text, nullable=False),
     Column("lines", Content, nullable=False),
 )
-"""`speaker` is the bot's id, `-` for a bare model."""
+"""`speaker` is the bot's id, `-` for a bare model. `places`: by owner, of its own memories and an organisation's."""
 
 short_ids = _table(
     "short_ids",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, or_, select
 from sqlalchemy.dialects.postgresql import insert
 
-from souvenance.domain.memory import Scope
+from souvenance.domain.memory import Scope, ScopeKind
 from souvenance.ports.memories import ScopeState
 from souvenance.storage.repository import Repository, owned
 from souvenance.storage.schema import scopes
@@ -29,7 +29,15 @@ _START_EPOCH = (
 _READ = select(scopes.c.scope, scopes.c.version, scopes.c.epoch).where(
     owned(scopes), scopes.c.scope.in_(bindparam("keys", expanding=True))
 )
-_ALL = select(scopes.c.scope).where(owned(scopes)).order_by(scopes.c.scope)
+# As two ranges of the key, so that the conversations between them are not read.
+_LASTING = (
+    select(scopes.c.scope)
+    .where(
+        owned(scopes),
+        or_(scopes.c.scope < f"{ScopeKind.CONVERSATION}:", scopes.c.scope > f"{ScopeKind.CONVERSATION};"),
+    )
+    .order_by(scopes.c.scope)
+)
 
 
 class SqlScopes(Repository):
@@ -44,8 +52,8 @@ class SqlScopes(Repository):
     def start_epoch(self, scope: Scope) -> None:
         self._write(_START_EPOCH, scope=scope.key)
 
-    def all(self) -> list[Scope]:
-        return [Scope.parse(row.scope) for row in self._rows(_ALL)]
+    def lasting(self) -> list[Scope]:
+        return [Scope.parse(row.scope) for row in self._rows(_LASTING)]
 
     def read(self, scopes: Sequence[Scope]) -> dict[Scope, ScopeState]:
         rows = self._rows(_READ, keys=[scope.key for scope in scopes])

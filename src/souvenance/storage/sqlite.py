@@ -181,7 +181,7 @@ def make_engine(path: Path, *, busy_seconds: float) -> Engine:
                 cursor.execute(pragma)
         return made
 
-    engine = create_engine("sqlite+pysqlite://", creator=connect, poolclass=NullPool)
+    engine = create_engine("sqlite+pysqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
     event.listen(engine, "begin", _begin)
     return engine
 

@@ -6,26 +6,14 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
 from sqlalchemy import bindparam, exists, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from souvenance.domain.erasure import Tombstone
 from souvenance.domain.ids import MessageId
-from souvenance.domain.journal import (
-    Add,
-    Archive,
-    Content,
-    Delete,
-    Intent,
-    Move,
-    Operation,
-    Pin,
-    Restore,
-    Unpin,
-    Update,
-)
+from souvenance.domain.journal import Operation, content_of
 from souvenance.domain.memory import Memory
 from souvenance.domain.text import fold
 from souvenance.storage.batches import batches
@@ -75,10 +63,10 @@ class SqlTombstones(Repository):
 
 def tombstones_of(memory: Memory, operations: Sequence[Operation], hashed: Hashed, now: datetime) -> list[Tombstone]:
     """One for each text that the memory ever had, in each scope that it was ever in, with all its sources."""
-    contents = [content for operation in operations if (content := said(operation.intent)) is not None]
+    contents = [content for operation in operations if (content := content_of(operation.intent)) is not None]
     said_as = {(memory.text, memory.key, memory.subject), *((one.text, one.key, one.subject) for one in contents)}
     scopes = {memory.scope, *(operation.scope for operation in operations)}
-    evidence = [*memory.evidence, *(source for content in contents for source in content.evidence)]
+    evidence = (source for content in contents for source in content.evidence)
     sources = {source.message_id for source in evidence if source.message_id is not None}
     sources.update(origin for operation in operations for origin in operation.causes)
     return [
@@ -96,17 +84,6 @@ def tombstones_of(memory: Memory, operations: Sequence[Operation], hashed: Hashe
 
 def text_hash(hashed: Hashed, text: str) -> bytes:
     return hashed(fold(text), "tombstone")
-
-
-def said(intent: Intent) -> Content | None:
-    """What an intent says, if it says anything."""
-    match intent:
-        case Add(content=content) | Update(content=content) | Pin(content=content):
-            return content
-        case Unpin() | Archive() | Restore() | Delete() | Move():
-            return None
-        case _:
-            assert_never(intent)
 
 
 def _merged(stones: Iterable[Tombstone]) -> dict[_Slot, Tombstone]:

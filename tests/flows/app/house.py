@@ -18,7 +18,7 @@ from souvenance.app.turn import Address, Delta, Done, FromClient, InConversation
 from souvenance.domain.bot import Bot, Preset
 from souvenance.domain.conversation import Conversation, Flags, Message, Role
 from souvenance.domain.ids import ConversationId, OwnerId
-from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, Scope
+from souvenance.domain.memory import ACCOUNT_SCOPE, Evidence, Memory, Scope
 from souvenance.ports.chat_model import ModelInfo
 from souvenance.ports.store import Store, Unit
 from souvenance.testing import FrozenClock, ScriptedModel
@@ -182,6 +182,10 @@ class House:
 
     async def pairs(self, scope: Scope | None = None) -> dict[str | None, str]:
         return {memory.key: memory.text for memory in await self.memories(scope)}
+
+    async def sources(self, memory: Memory) -> tuple[Evidence, ...]:
+        """Every source of it that stands."""
+        return (await self.read(lambda unit: unit.memories.evidence([memory.memory_id])))[memory.memory_id]
 
     async def said(self, conversation_id: ConversationId) -> list[tuple[Role, str]]:
         """The chosen messages in order."""

@@ -45,7 +45,7 @@ async def test_v1_a_companions_model_remembers_into_its_bots_scope_with_the_mess
     assert (memory.text, memory.scope, memory.origin) == ("is called Renko", Scope.of_bot(bot.bot_id), Origin.MODEL)
     assert memory.confidence <= 0.9
     assert told.opened.message is not None
-    assert [source.message_id for source in memory.evidence] == [told.opened.message.message_id]
+    assert [source.message_id for source in await house.sources(memory)] == [told.opened.message.message_id]
     assert told.text == told.stored.text == "Hello Renko"
     assert told.notes == [("remembered", "is called Renko")]
     assert told.done.saved == 1
@@ -214,6 +214,20 @@ async def test_v1_memory_query_gives_pinned_memories_no_number(house: House) -> 
     assert _answers(house)[0]["memories"] == [{"id": None, "text": "is allergic to walnuts"}]
 
 
+async def test_v1_what_a_reply_forgot_cannot_be_changed_or_found_any_more_in_it(house: House) -> None:
+    await house.remember("likes tea")
+    chat = await house.chat(await house.bot())
+    gone = [called("forget", id=1), called("update_memory", id=1, text="likes rum"), called("forget", id=1)]
+    await house.say(chat, "Hello", calls(*gone, called("memory_query", text="tea")), say("Done"))
+    forgotten, updated, again, found = _answers(house)
+    assert forgotten["ok"]
+    assert not updated["ok"]
+    assert not again["ok"]
+    assert "No memory [1]" in updated["error"]
+    assert found["memories"] == []
+    assert await house.texts() == []
+
+
 async def test_e1_an_assistants_model_writes_to_the_account_or_to_the_conversation(
     house: House,
 ) -> None:
@@ -239,7 +253,7 @@ async def test_v1_equal_text_is_one_memory_with_one_more_source(house: House) ->
         house.clock.advance(seconds=1)
         await house.say(chat, f"I like tea, I say it {number}", calls(called("remember", text="Likes tea.")), say("ok"))
     (memory,) = await house.memories()
-    assert len(memory.evidence) == 2
+    assert len(await house.sources(memory)) == 2
 
 
 async def test_m4_a_subject_stands_with_the_memory(house: House) -> None:
@@ -326,7 +340,7 @@ async def test_i3_the_request_for_the_clients_tools_sent_again_is_answered_anew_
     assert second.conversation_id == first.conversation_id
     assert await house.said(first.conversation_id) == [(Role.USER, "What is the weather?"), (Role.BOT, "I look. ")]
     (memory,) = await house.memories()
-    assert len(memory.evidence) == 1
+    assert len(await house.sources(memory)) == 1
 
 
 async def test_i3_the_results_sent_again_get_the_same_answer(house: House) -> None:

@@ -16,8 +16,18 @@ SPEAKER, OTHER = Scope.of_bot(BotId("bot_1")), Scope.of_bot(BotId("bot_2"))
 
 
 def memory(name: str, *, scope: Scope = ACCOUNT_SCOPE, days: float = 0) -> Memory:
+    """Updated so many days ago, in the owner's order too."""
     at = NOW - timedelta(days=days)
-    return Memory(memory_id=MemoryId(f"mem_{name}"), scope=scope, text=name, created_at=at, updated_at=at, place=1)
+    place = 1_000_000 - int(days * 100)
+    return Memory(
+        memory_id=MemoryId(f"mem_{name}"),
+        scope=scope,
+        text=name,
+        created_at=at,
+        updated_at=at,
+        place=1,
+        updated_place=place,
+    )
 
 
 def line(prefix: str, count: int, scope: Scope) -> list[Memory]:
@@ -52,10 +62,10 @@ def test_what_a_small_scope_leaves_goes_to_the_others() -> None:
     assert sum(each.scope == ACCOUNT_SCOPE for each in deal(scopes, most=100)) == 97
 
 
-def test_ties_are_dealt_by_id_the_later_first() -> None:
-    tied = [memory("c"), memory("a"), memory("b")]
-    assert names(deal([(ACCOUNT_SCOPE, tied)], most=2)) == ["c", "b"]
-    assert names(newest_first(tied)) == ["c", "b", "a"]
+def test_a_clock_turned_back_makes_nothing_older() -> None:
+    first = memory("first")
+    second = replace(first, text="second", updated_at=NOW - timedelta(days=1), updated_place=first.updated_place + 1)
+    assert names(newest_first([first, second])) == ["second", "first"]
 
 
 def test_a_scope_named_twice_gives_no_memory_twice() -> None:
@@ -80,19 +90,20 @@ def test_the_hundred_and_first_memory_is_archived_for_room() -> None:
     assert archived_for_room(memories[:100], room=LIMITS.room_unpinned) == ()
 
 
-def test_pinned_archived_and_deleted_memories_take_no_room() -> None:
+def test_pinned_archived_and_deleted_memories_take_no_room_but_keyed_ones_do() -> None:
     memories = [
+        replace(memory("keyed"), key="drink"),
         replace(memory("pinned"), pinned=True),
         replace(memory("by_hand"), archived=True),
         replace(memory("gone"), state=MemoryState.DELETED),
         memory("newer", days=1),
         memory("older", days=2),
     ]
-    assert names(archived_for_room(memories, room=1)) == ["older"]
+    assert names(archived_for_room(memories, room=2)) == ["older"]
 
 
 def test_an_update_brings_a_memory_back_into_room_and_moves_the_oldest_out() -> None:
     memories = line("a", 3, ACCOUNT_SCOPE)
-    updated = [*memories[:2], replace(memories[2], updated_at=NOW + timedelta(hours=1))]
+    updated = [*memories[:2], replace(memories[2], updated_place=memories[0].updated_place + 1)]
     assert names(archived_for_room(memories, room=2)) == ["a2"]
     assert names(archived_for_room(updated, room=2)) == ["a1"]

@@ -19,6 +19,7 @@ from souvenance.domain.journal import (
     Unpin,
     Update,
     fold,
+    standing_evidence,
 )
 from souvenance.domain.memory import ACCOUNT_SCOPE, Evidence, Memory, MemoryState, Origin, Scope
 
@@ -74,10 +75,10 @@ def test_an_addition_makes_a_live_memory_at_its_place() -> None:
         text="Likes tea",
         confidence=0.9,
         origin=Origin.MODEL,
-        evidence=(source("msg_1"),),
         created_at=moment(1),
         updated_at=moment(1),
         place=1,
+        updated_place=1,
     )
 
 
@@ -88,7 +89,7 @@ def test_an_update_stands_when_the_addition_before_it_is_revoked() -> None:
 
 def test_the_first_text_is_back_when_the_update_is_revoked() -> None:
     memory = made(Add(content=said("Likes tea")), Update(content=said("Likes green tea")), revoked=(2,))
-    assert (memory.text, memory.updated_at) == ("Likes tea", moment(1))
+    assert (memory.text, memory.updated_at, memory.updated_place) == ("Likes tea", moment(1), 1)
 
 
 def test_a_pin_keeps_the_text_that_it_protects_when_that_is_revoked() -> None:
@@ -102,7 +103,8 @@ def test_a_pin_keeps_the_text_that_it_protects_when_that_is_revoked() -> None:
 
 
 def test_pinning_is_no_update() -> None:
-    assert made(Add(content=said("Likes tea")), Pin(content=said("Likes tea"))).updated_at == moment(1)
+    memory = made(Add(content=said("Likes tea")), Pin(content=said("Likes tea")))
+    assert (memory.updated_at, memory.updated_place) == (moment(1), 1)
 
 
 def test_a_pin_protects_the_text_when_only_the_update_before_it_is_revoked() -> None:
@@ -113,7 +115,12 @@ def test_a_pin_protects_the_text_when_only_the_update_before_it_is_revoked() -> 
 
 def test_unpinning_counts_as_an_update() -> None:
     memory = made(Add(content=said("Likes tea")), Pin(content=said("Likes tea")), Unpin())
-    assert (memory.pinned, memory.updated_at) == (False, moment(3))
+    assert (memory.pinned, memory.updated_at, memory.updated_place) == (False, moment(3), 3)
+
+
+def test_unpinning_brings_back_what_was_archived_by_hand_before() -> None:
+    memory = made(Add(content=said("Likes tea")), Archive(), Pin(content=said("Likes tea")), Unpin())
+    assert (memory.pinned, memory.archived) == (False, False)
 
 
 def test_a_deleted_memory_keeps_its_text_for_its_history() -> None:
@@ -129,23 +136,29 @@ def test_a_deletion_undone_brings_the_memory_back_as_it_was() -> None:
 def test_a_memory_said_again_after_its_deletion_keeps_its_first_place_only() -> None:
     memory = made(Add(content=said("Likes tea", "msg_1")), Delete(), Add(content=said("Likes tea", "msg_2")))
     assert (memory.state, memory.place, memory.created_at) == (MemoryState.LIVE, 1, moment(1))
-    assert memory.evidence == (source("msg_2"),)
+    assert memory.updated_place == 3
 
 
-def test_saying_it_again_joins_the_evidence_and_keeps_the_highest_confidence() -> None:
+def test_saying_it_again_keeps_the_highest_confidence_and_counts_as_an_update() -> None:
     again = Content(
         text="likes tea", confidence=0.99, origin=Origin.EXPLICIT, evidence=(source("msg_1"), source("msg_2"))
     )
     memory = made(Add(content=said("Likes tea", "msg_1")), Add(content=again))
-    assert memory.evidence == (source("msg_1"), source("msg_2"))
     assert (memory.text, memory.confidence, memory.origin) == ("Likes tea", 0.99, Origin.EXPLICIT)
-    assert memory.updated_at == moment(2)
+    assert (memory.updated_at, memory.updated_place) == (moment(2), 2)
 
 
-def test_one_source_of_two_can_be_undone() -> None:
-    both = (Add(content=said("Likes tea", "msg_1")), Add(content=said("Likes tea", "msg_2")))
-    assert made(*both, revoked=(1,)).evidence == (source("msg_2"),)
-    assert made(*both, revoked=(2,)).evidence == (source("msg_1"),)
+def test_the_sources_of_what_stands_count_each_once() -> None:
+    said_thrice = (
+        Add(content=said("Likes tea", "msg_1", "msg_2")),
+        Archive(),
+        Add(content=said("Likes tea", "msg_2", "msg_3")),
+        Update(content=said("Likes green tea", "msg_4")),
+    )
+    every = tuple(source(f"msg_{number}") for number in (1, 2, 3, 4))
+    assert standing_evidence(history(*said_thrice)) == every
+    assert standing_evidence(history(*said_thrice, revoked=(1,))) == every[1:]
+    assert standing_evidence(history(*said_thrice, revoked=(3, 4))) == every[:2]
 
 
 def test_an_addition_to_a_key_gives_it_the_new_value_at_its_place() -> None:

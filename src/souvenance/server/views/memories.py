@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Self
 
@@ -49,7 +50,7 @@ class MemoryJson(BaseModel):
     version: int
 
     @classmethod
-    def of(cls, memory: Memory, *, archived: bool) -> Self:
+    def of(cls, memory: Memory, evidence: Sequence[Evidence], *, archived: bool) -> Self:
         return cls(
             id=memory.memory_id,
             scope=memory.scope.key,
@@ -61,7 +62,7 @@ class MemoryJson(BaseModel):
             archived=archived,
             confidence=memory.confidence,
             origin=memory.origin,
-            evidence=[EvidenceJson.of(each) for each in memory.evidence],
+            evidence=[EvidenceJson.of(each) for each in evidence],
             language=memory.language,
             sensitive=memory.sensitive,
             created_at=memory.created_at,
@@ -77,7 +78,7 @@ class ListedMemoryJson(MemoryJson):
 
     @classmethod
     def shown(cls, view: MemoryView) -> Self:
-        memory = MemoryJson.of(view.memory, archived=view.archived)
+        memory = MemoryJson.of(view.memory, view.evidence, archived=view.archived)
         return cls(**memory.model_dump(), recent=view.recent)
 
 
@@ -156,7 +157,9 @@ class MemoryHitJson(BaseModel):
 
     @classmethod
     def of(cls, hit: MemoryHit) -> Self:
-        return cls(memory=MemoryJson.of(hit.memory, archived=hit.archived), score=hit.score, why=list(hit.why))
+        return cls(
+            memory=MemoryJson.of(hit.memory, hit.evidence, archived=hit.archived), score=hit.score, why=list(hit.why)
+        )
 
 
 class MessageHitJson(BaseModel):

@@ -196,12 +196,12 @@ def _make_memories() -> None:
         sa.Column("standing", WORD, nullable=False),
         sa.Column("confidence", sa.Float(), nullable=False),
         sa.Column("origin", WORD, nullable=False),
-        sa.Column("evidence", sa.Text(), nullable=False),
         sa.Column("language", WORD, nullable=False),
         sa.Column("sensitive", sa.Boolean(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.Column("place", sa.BigInteger(), nullable=False),
+        sa.Column("updated_place", sa.BigInteger(), nullable=False),
         sa.Column("changed", sa.BigInteger(), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
         key=("owner_id", "memory_id"),
@@ -209,6 +209,13 @@ def _make_memories() -> None:
     op.create_index("memories_by_change", "memories", ["owner_id", "scope", "changed"])
     op.create_index(
         "memories_by_creation", "memories", ["owner_id", "scope", "state", "standing", "created_at", "memory_id"]
+    )
+    op.create_index(
+        "memories_equal",
+        "memories",
+        ["owner_id", "scope", "identity_hash"],
+        sqlite_where=sa.text("state <> 'live'"),
+        postgresql_where=sa.text("state <> 'live'"),
     )
     op.create_index(
         "memories_by_identity",
@@ -219,9 +226,7 @@ def _make_memories() -> None:
         postgresql_where=sa.text("state = 'live'"),
     )
     op.create_index("memories_by_place", "memories", ["owner_id", "scope", "state", "standing", "place"])
-    op.create_index(
-        "memories_by_update", "memories", ["owner_id", "scope", "state", "standing", "updated_at", "memory_id"]
-    )
+    op.create_index("memories_by_update", "memories", ["owner_id", "scope", "state", "standing", "updated_place"])
 
 
 def _make_journal() -> None:
@@ -247,6 +252,19 @@ def _make_journal() -> None:
         key=("owner_id", "message_origin", "place"),
     )
     op.create_index("causes_by_place", "causes", ["owner_id", "place"])
+    _table(
+        "evidence",
+        sa.Column("owner_id", WORD, nullable=False),
+        sa.Column("memory_id", WORD, nullable=False),
+        sa.Column("place", sa.BigInteger(), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("conversation_id", WORD, nullable=True),
+        sa.Column("message_id", WORD, nullable=True),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        key=("owner_id", "memory_id", "place", "number"),
+    )
+    op.create_index("evidence_by_message", "evidence", ["owner_id", "message_id"])
+    op.create_index("evidence_by_conversation", "evidence", ["owner_id", "conversation_id", "memory_id"])
 
 
 def _make_index() -> None:
@@ -278,7 +296,7 @@ def _make_epochs() -> None:
         sa.Column("conversation_id", WORD, nullable=False),
         sa.Column("speaker", WORD, nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
-        sa.Column("place", sa.BigInteger(), nullable=False),
+        sa.Column("places", sa.Text(), nullable=False),
         sa.Column("basis", sa.Text(), nullable=False),
         sa.Column("lines", sa.LargeBinary(), nullable=False),
         key=("owner_id", "conversation_id", "speaker"),
