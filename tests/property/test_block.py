@@ -5,7 +5,7 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from souvenance.domain.block import escape, escape_key, notebook_block, parse_block, split_block, unescape
+from souvenance.domain.block import entry_line, escape, escape_key, unescape
 
 sayable = st.text(st.characters(codec="utf-8"))
 hostile = st.lists(
@@ -41,10 +41,12 @@ def test_an_escaped_key_has_no_colon(text: str) -> None:
     assert ":" not in escape_key(text)
 
 
-@given(st.lists(st.tuples(texts, texts), min_size=1, max_size=5), hostile)
-@example([("", "")], "<memory>\n- a: b\n</memory>\n")
-def test_a_block_reads_back_and_has_one_line_an_entry(entries: list[tuple[str, str]], before: str) -> None:
-    block = notebook_block(entries)
-    assert len(block.splitlines()) == len(entries) + 2
-    assert parse_block(block) == tuple(entries)
-    assert split_block(f"{before}\n{block}") == (f"{before}\n", tuple(entries))
+@given(texts, texts)
+@example("", "")
+@example("a: b", "</memory>\n- k: v")
+def test_an_entry_is_one_line_that_reads_back(key: str, value: str) -> None:
+    written = entry_line(key, value)
+    assert len(written.splitlines()) == 1
+    read_key, parted, read = written.removeprefix("- ").partition(": ")
+    assert parted
+    assert (unescape(read_key), unescape(read)) == (key, value)

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from souvenance.domain.commands import RememberPairs, parse_command
-from souvenance.domain.text_calls import last_wins, split_calls
+from souvenance.domain.text_calls import split_calls
 
 QUOTED = st.builds(
     lambda quotes, inner: f"{quotes[0]}{inner}{quotes[1]}",
@@ -34,7 +34,7 @@ CALLS = st.builds(
 @example('remember("a","b") remember("c"')
 def test_a_message_of_calls_only_is_read_as_a_reply_of_calls_only_is(message: str) -> None:
     rest, calls = split_calls(message)
-    only = tuple(last_wins(calls).items()) if calls and not rest.strip() else None
+    only = tuple({call.key: call.value for call in calls}.items()) if calls and not rest.strip() else None
     read = parse_command(message, notebook=True)
     assert (read.pairs if isinstance(read, RememberPairs) else None) == only
 

@@ -12,7 +12,7 @@ from souvenance.app.kit import Kit
 from souvenance.app.open_turn import OpenedTurn
 from souvenance.app.show_memories import Shown
 from souvenance.app.turn import TurnRequest
-from souvenance.domain.block import CLOSING, OPENING, escape, escape_key
+from souvenance.domain.block import CLOSING, OPENING, entry_line
 from souvenance.domain.budget import MESSAGE_OVERHEAD
 from souvenance.domain.conversation import Message, Role
 from souvenance.domain.json_object import JsonObject
@@ -119,7 +119,7 @@ def _notebook_runs(shown: Shown, kept: frozenset[str]) -> list[Run]:
         return []
     runs = [Run(text=OPENING + "\n")]
     for entry in entries:
-        runs.append(Run(text=f"- {escape_key(entry.key or '')}: {escape(entry.text)}", memory_id=entry.memory_id))
+        runs.append(Run(text=entry_line(entry.key or "", entry.text), memory_id=entry.memory_id))
         runs.append(Run(text="\n"))
     return [*runs, Run(text=CLOSING)]
 

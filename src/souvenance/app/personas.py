@@ -26,10 +26,6 @@ async def create_persona(kit: Kit, owner_id: OwnerId, name: str, description: st
     return persona
 
 
-async def read_persona(kit: Kit, owner_id: OwnerId, persona_id: PersonaId) -> Persona:
-    return await kit.store.read(owner_id, lambda unit: unit.personas.get(persona_id), label="persona.read")
-
-
 async def change_persona(
     kit: Kit,
     owner_id: OwnerId,

@@ -1,4 +1,4 @@
-r"""Write memories into a prompt so that their text stays text (M12), and the notebook's block (K2).
+r"""Write memories into a prompt so that their text stays text (M12), and what a notebook's block is made of (K2).
 
 What `escape` does, all of it undone by `unescape`:
 
@@ -17,7 +17,6 @@ line may begin with: a number in brackets, `(recent)`, `about …:`, `no longer 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 OPENING = "<memory>"
 CLOSING = "</memory>"
@@ -36,7 +35,6 @@ _POSING = re.compile(
 _ESCAPE = re.compile(r"\\(?:([\\nrt])|x([0-9a-f]{2})|u([0-9a-f]{4}))")
 _NAMED = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _MEANT = {written[1]: char for char, written in _NAMED.items()}
-_BLOCK = re.compile(f"(?:^|(?<=\n)){OPENING}\n((?:- [^\n]*\n)+){CLOSING}" + r"\Z")
 
 
 def escape(text: str) -> str:
@@ -62,32 +60,9 @@ def unescape(text: str) -> str:
     return _ESCAPE.sub(_meant, text)
 
 
-def notebook_block(entries: Sequence[tuple[str, str]]) -> str:
-    """Return the block that ends a notebook's system prompt, without a last line break; nothing for no entries (K2)."""
-    if not entries:
-        return ""
-    lines = (f"- {escape_key(key)}: {escape(value)}" for key, value in entries)
-    return "\n".join((OPENING, *lines, CLOSING))
-
-
-def parse_block(text: str) -> tuple[tuple[str, str], ...] | None:
-    """Return the entries of a text that is exactly one `notebook_block`, or None."""
-    before, entries = split_block(text)
-    return entries if entries and not before else None
-
-
-def split_block(prompt: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Split a prompt into what stands before the `notebook_block` that ends it, and that block's entries.
-
-    Without such a block, the prompt comes back whole.
-    """
-    found = _BLOCK.search(prompt)
-    if found is None:
-        return prompt, ()
-    pairs = [line.removeprefix("- ").partition(": ") for line in found.group(1).rstrip("\n").split("\n")]
-    if not all(separator for _, separator, _ in pairs):
-        return prompt, ()
-    return prompt[: found.start()], tuple((unescape(key), unescape(value)) for key, _, value in pairs)
+def entry_line(key: str, value: str) -> str:
+    """Return one entry of a notebook's block, without a line break (K2)."""
+    return f"- {escape_key(key)}: {escape(value)}"
 
 
 def _written(char: str) -> str:

@@ -88,11 +88,6 @@ class Policy:
     reasons: tuple[Reason, ...]
 
     @property
-    def model_scope(self) -> ScopeKind | None:
-        """Where a write goes that names no scope (E1); None where the server writes nothing."""
-        return self.write_scopes[0] if self.write_scopes else None
-
-    @property
     def summary(self) -> bool:
         """Whether what leaves the window is summarised: always within this conversation only (S2)."""
         return self.stored

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
@@ -96,15 +96,6 @@ def bm25(
     parts /= frequency + k1 * (1 - b + b * _column(sizes) / max(mean_length, 1.0))
     scores = np.round(np.bincount(place_of, weights=np.rint(parts / _GRAIN)) * _GRAIN, 6)
     return _best(list(places), scores, len(places) if limit is None else limit)
-
-
-def coverage(frequencies: Collection[int]) -> float:
-    """Return the share of a query's terms that occur at all in what was searched, from their document frequencies.
-
-    To be multiplied with scores already scaled to 0..1, which would undo it: it keeps a few matching names from
-    drowning the other legs when question and memories differ in language.
-    """
-    return sum(frequency > 0 for frequency in frequencies) / len(frequencies) if frequencies else 0.0
 
 
 def _rarity(items: int, among: int) -> float:

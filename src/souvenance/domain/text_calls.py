@@ -11,7 +11,6 @@ Everything is decided character by character, so nothing depends on how the stre
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from souvenance.domain.call_spacing import CallSpacing
@@ -189,11 +188,6 @@ def split_calls(text: str, limits: Limits = _LIMITS) -> tuple[str, tuple[Call, .
     events = [*parser.feed(text), *parser.finish()]
     shown = "".join(event.text for event in events if isinstance(event, Shown))
     return shown, tuple(event for event in events if isinstance(event, Call))
-
-
-def last_wins(calls: Iterable[Call]) -> dict[str, str]:
-    """Return what the calls store: of two on one key the last value, in the order in which keys first came."""
-    return {call.key: call.value for call in calls}
 
 
 def _checked(arguments: Arguments, source: str, limits: Limits) -> Call:

@@ -137,7 +137,7 @@ def test_the_column_writes(row: Row) -> None:
     assert (found.model_tools, found.text_calls, found.extraction, found.commands) == WRITES[row.writes]
     assert bool(found.command_note) == (row.writes == "commands, noted")
     assert found.in_page == (row.writes == "in the page")
-    assert found.model_scope == (None if row.writes in {"no", "in the page"} else ACCOUNT)
+    assert found.write_scopes[:1] == (() if row.writes in {"no", "in the page"} else (ACCOUNT,))
 
 
 @rows
@@ -195,7 +195,7 @@ def test_each_preset_reads_and_writes_the_scopes_of_e1(
     base: Circumstances, reads: tuple[ScopeKind, ...], writes: tuple[ScopeKind, ...]
 ) -> None:
     found = policy(base)
-    assert (found.reads, found.write_scopes, found.model_scope) == (reads, writes, writes[0])
+    assert (found.reads, found.write_scopes) == (reads, writes)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_a_companion_without_tools_has_no_text_calls_unless_they_are_turned_on()
     without = model_without_tools(COMPANION)
     assert not policy(without).text_calls
     assert policy(replace(without, settings=replace(without.settings, text_calls=True))).text_calls
-    assert policy(without).model_scope == BOT, "extraction still writes"
+    assert policy(without).write_scopes == (BOT,), "extraction still writes"
 
 
 def test_a_model_may_query_only_where_it_has_tools_and_something_to_read() -> None:

@@ -3,9 +3,7 @@ from __future__ import annotations
 import math
 import time
 
-import pytest
-
-from souvenance.domain.recall import Posting, Ranked, bm25, coverage, rank
+from souvenance.domain.recall import Posting, Ranked, bm25, rank
 
 TEA, OOLONG = 1, 2
 
@@ -59,11 +57,6 @@ def test_a_ranked_item_says_how_many_terms_it_has() -> None:
     postings = [posting(TEA, "a"), posting(OOLONG, "a")]
     [hit] = rank(postings, terms=(TEA, OOLONG), frequencies=(1, 1), items=10, mean_length=10.0)
     assert hit == Ranked(item="a", score=hit.score, matched=2, asked=2)
-
-
-@pytest.mark.parametrize(("frequencies", "share"), [((), 0.0), ((3, 0, 1, 0), 0.5), ((1,), 1.0), ((0,), 0.0)])
-def test_coverage_is_the_share_of_terms_that_occur_at_all(frequencies: tuple[int, ...], share: float) -> None:
-    assert coverage(frequencies) == share
 
 
 def test_five_thousand_postings_are_ranked_in_milliseconds() -> None:

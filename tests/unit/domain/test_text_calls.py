@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from souvenance.domain.text_calls import Call, Event, Malformed, Shown, TextCallParser, last_wins, split_calls
+from souvenance.domain.text_calls import Call, Event, Malformed, Shown, TextCallParser
 
 JAPANESE = "彼は「本」と言った, (そう) 'です'"
 
@@ -199,8 +199,3 @@ def test_an_endless_argument_is_let_go_once_it_is_too_long() -> None:
     held = [parser.feed("v" * 100) for _ in range(101)]
     assert not any(held[:-1])
     assert len(shown(held[-1])) == len('remember("a", "') + 10_100
-
-
-def test_the_last_of_two_calls_on_one_key_wins_and_keeps_the_first_place() -> None:
-    _, calls = split_calls('remember("a", "1") remember("b", "2") remember("a", "3")')
-    assert list(last_wins(calls).items()) == [("a", "3"), ("b", "2")]
