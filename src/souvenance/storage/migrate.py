@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, ProgrammingError
 
 from souvenance.errors import StoreTooNew, StoreUnavailable
 from souvenance.storage import faults
+from souvenance.storage.planner import plant_figures
 
 if TYPE_CHECKING:
     # Asked for on PostgreSQL only: it brings all of SQLAlchemy's object mapper with it.
@@ -129,6 +130,7 @@ def _migrate_file(connection: Connection, path: Path, migrations: Migrations) ->
         if found is not None:
             back_up(path, found)
         _run(connection, migrations)
+        plant_figures(connection)
 
 
 def _migrate_database(connection: Connection, place: str, migrations: Migrations) -> None:
