@@ -124,7 +124,7 @@ def _number_of(given: Mapping[str, Any]) -> int | None:
     if isinstance(value, str):
         value = value.strip().strip("[]")
         return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else None
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**9 else None
 
 
 def _remember(given: Mapping[str, Any]) -> MemoryCall:

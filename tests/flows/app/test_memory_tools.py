@@ -122,6 +122,7 @@ async def test_v1_a_call_without_streaming_is_read_too(house: House) -> None:
         (call("update_memory", '{"id": 99, "text": "x"}'), "No memory [99] was shown"),
         (call("forget", '{"id": -1}'), "No memory [-1] was shown"),
         (call("forget", '{"id": "everything"}'), "forget takes id"),
+        (call("forget", f'{{"id": {"9" * 4_000}}}'), "forget takes id"),
         (call("memory_query", "{}"), "memory_query takes text"),
         (call("launch_rockets", "{}"), "There is no tool named launch_rockets"),
         (call("remember", json.dumps({"text": "x" * 501})), "501"),
