@@ -181,7 +181,7 @@ def _append(unit: Unit, conversation: Conversation, arrival: _Arrival) -> _Taken
     )
     unit.turns.put(turn)
     unit.messages.put(message)
-    unit.index.put(Kind.MESSAGE, message.message_id, arrival.terms)
+    unit.index.put_new(Kind.MESSAGE, {message.message_id: arrival.terms})
     grown = replace(
         conversation,
         last_position=position,

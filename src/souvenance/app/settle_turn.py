@@ -146,7 +146,7 @@ def _put_reply(
         created_at=result.now,
     )
     unit.messages.put(message)
-    unit.index.put(Kind.MESSAGE, message.message_id, result.terms)
+    unit.index.put_new(Kind.MESSAGE, {message.message_id: result.terms})
     return message
 
 
