@@ -242,9 +242,9 @@ async def test_e1_an_assistants_model_writes_to_the_account_or_to_the_conversati
         ),
         say("Hi"),
     )
-    scopes = {memory.text: memory.scope for memory in await house.memories()}
-    assert scopes["is called Renko"] == ACCOUNT_SCOPE
-    assert scopes["wants short answers today"] == Scope(kind=ScopeKind.CONVERSATION, ref=chat.conversation_id)
+    here = Scope(kind=ScopeKind.CONVERSATION, ref=chat.conversation_id)
+    assert await house.texts(ACCOUNT_SCOPE) == ["is called Renko"]
+    assert await house.texts(here) == ["wants short answers today"]
 
 
 async def test_v1_equal_text_is_one_memory_with_one_more_source(house: House) -> None:
