@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.models.wire_form import ReplyReader, SplitPairs
+from souvenance.domain.split_pairs import SplitPairs
+from souvenance.models.wire_form import ReplyReader
 from souvenance.ports.chat_model import ToolCallDelta, Usage
 
 
