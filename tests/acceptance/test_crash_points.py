@@ -53,7 +53,7 @@ def places(database_url: str | None, tmp_path: Path) -> Callable[[str], Abstract
     return made
 
 
-@pytest.mark.timeout(times(300, full=7_200))
+@pytest.mark.timeout(times(600, full=7_200))
 async def test_a_crash_at_any_commit_boundary_leaves_the_commit_whole_or_undone(
     places: Callable[[str], AbstractAsyncContextManager[Place]], record_property: Callable[[str, object], None]
 ) -> None:

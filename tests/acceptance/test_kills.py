@@ -40,7 +40,7 @@ PROBED = (sys.executable, "-m", "tests.acceptance.probed_serve")
 log = logging.getLogger(__name__)
 
 
-@pytest.mark.timeout(times(300, full=7_200))
+@pytest.mark.timeout(times(600, full=7_200))
 async def test_kills_at_random_moments_lose_and_double_nothing(
     database_url: str | None, upstream: ScriptedUpstream, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:

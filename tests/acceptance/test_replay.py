@@ -19,6 +19,7 @@ from tests.acceptance.dialogue import exchanges
 from tests.acceptance.replay import Fact, Replay
 from tests.acceptance.serving import ROOT, Installation, Server
 from tests.acceptance.stored import conversation_ids, listed, make_notebook, messages, read
+from tests.counts import times
 
 FACT = Fact(key="allergy", value="kiwi fruit, since the summer at the lake")
 FACT_TURN = 6
@@ -37,7 +38,7 @@ class Finished:
     upstream: ScriptedUpstream
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(times(600, full=7_200))
 @pytest.mark.parametrize("model", ["Ledger", "scripted@Mira"], ids=["notebook", "companion"])
 async def test_a_long_conversation_keeps_its_messages_its_window_and_its_early_fact(
     model: str,
