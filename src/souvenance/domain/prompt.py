@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from json.encoder import encode_basestring
 from typing import assert_never
 
 from souvenance.domain.ids import MemoryId, MessageId
@@ -80,16 +81,41 @@ class Assembled:
 def assemble(head: Wire, pieces: Iterable[Piece]) -> Assembled:
     """The request of `head` (every field but the messages, in this order) and `pieces`; same input, same bytes."""
     opened = _json(dict(head))[:-1]
-    parts = [Part(data=opened + (b"," if len(opened) > 1 else b"") + b'"messages":[')]
+    parts = _Parts()
+    parts.add(opened + (b"," if len(opened) > 1 else b"") + b'"messages":[')
     messages: list[Wire] = []
     for piece in pieces:
         if messages:
-            parts.append(Part(data=b","))
-        parts.extend(_parts(piece))
+            parts.add(b",")
+        _write(piece, parts)
         messages.append(wire_of(piece))
-    parts.append(Part(data=b"]}"))
-    joined = _joined(parts)
-    return Assembled(messages=tuple(messages), parts=joined, body=b"".join(p.data for p in joined))
+    parts.add(b"]}")
+    joined = parts.joined()
+    return Assembled(messages=tuple(messages), parts=joined, body=b"".join([part.data for part in joined]))
+
+
+class _Parts:
+    """Parts in the making: neighbouring bytes that are nobody's words become one part."""
+
+    def __init__(self) -> None:
+        self._parts: list[Part] = []
+        self._nobodys: list[bytes] = []
+
+    def add(self, data: bytes, memory_id: MemoryId | None = None, message_id: MessageId | None = None) -> None:
+        if memory_id is None and message_id is None:
+            self._nobodys.append(data)
+        elif data:
+            self._flush()
+            self._parts.append(Part(data=data, memory_id=memory_id, message_id=message_id))
+
+    def joined(self) -> tuple[Part, ...]:
+        self._flush()
+        return tuple(self._parts)
+
+    def _flush(self) -> None:
+        if self._nobodys and (data := b"".join(self._nobodys)):
+            self._parts.append(Part(data=data))
+        self._nobodys.clear()
 
 
 def wire_of(piece: Piece) -> Wire:
@@ -116,55 +142,41 @@ def _call_wire(call: ToolCall) -> Wire:
     return {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
 
 
-def _parts(piece: Piece) -> list[Part]:
+def _write(piece: Piece, parts: _Parts) -> None:
     match piece:
         case AsSent(wire=wire, message_id=message_id):
-            return [Part(data=_json(wire), message_id=message_id)]
+            parts.add(_json(wire), message_id=message_id)
         case Called():
-            return _called_parts(piece)
+            _write_called(piece, parts)
         case Said():
-            return _said_parts(piece)
+            _write_said(piece, parts)
         case _:
             assert_never(piece)
 
 
-def _called_parts(piece: Called) -> list[Part]:
+def _write_called(piece: Called, parts: _Parts) -> None:
     """The arguments of each call are a part of their own, so that what a memory says can be blanked in them (M14)."""
-    parts = [Part(data=b'{"role":"assistant","content":' + _json(piece.text or None) + b',"tool_calls":[')]
+    parts.add(b'{"role":"assistant","content":' + _json(piece.text or None) + b',"tool_calls":[')
     for number, call in enumerate(piece.calls):
         opened, closed = _json(_call_wire(replace(call, arguments=""))).rsplit(b'""', 1)
-        parts += [
-            Part(data=(b"," if number else b"") + opened + b'"'),
-            Part(data=_escaped(call.arguments), memory_id=call.memory_id),
-            Part(data=b'"' + closed),
-        ]
-    return [*parts, Part(data=b"]}")]
+        parts.add((b"," if number else b"") + opened + b'"')
+        parts.add(_escaped(call.arguments), memory_id=call.memory_id)
+        parts.add(b'"' + closed)
+    parts.add(b"]}")
 
 
-def _said_parts(piece: Said) -> list[Part]:
-    opened = _json(dict(piece.fields))[:-1] + b',"content":'
+def _write_said(piece: Said, parts: _Parts) -> None:
+    parts.add(_json(dict(piece.fields))[:-1] + b',"content":')
     if isinstance(piece.before, str):
-        start, end = opened + b'"' + _escaped(piece.before), b'"}'
+        parts.add(b'"' + _escaped(piece.before))
+        end = b'"}'
     else:
         listed = b"".join(_json(part) + b"," for part in piece.before)
-        start, end = opened + b"[" + listed + b'{"type":"text","text":"', b'"}]}'
-    runs = [Part(data=_escaped(run.text), memory_id=run.memory_id, message_id=run.message_id) for run in piece.runs]
-    return [Part(data=start), *runs, Part(data=end)]
-
-
-def _joined(parts: Sequence[Part]) -> tuple[Part, ...]:
-    """Neighbouring parts that hold nobody's words become one."""
-    joined: list[Part] = []
-    for part in parts:
-        if joined and _plain(part) and _plain(joined[-1]):
-            joined[-1] = Part(data=joined[-1].data + part.data)
-        elif part.data:
-            joined.append(part)
-    return tuple(joined)
-
-
-def _plain(part: Part) -> bool:
-    return part.memory_id is None and part.message_id is None
+        parts.add(b"[" + listed + b'{"type":"text","text":"')
+        end = b'"}]}'
+    for run in piece.runs:
+        parts.add(_escaped(run.text), run.memory_id, run.message_id)
+    parts.add(end)
 
 
 # Made once: `json.dumps` would make one for each of the hundreds of parts of a request.
@@ -180,4 +192,8 @@ def _json(value: object) -> bytes:
 
 
 def _escaped(text: str) -> bytes:
-    return _json(text)[1:-1]
+    """A text as it stands between the quotes of a JSON string."""
+    try:
+        return encode_basestring(text)[1:-1].encode("utf-8")
+    except UnicodeEncodeError:
+        return _json(text)[1:-1]
