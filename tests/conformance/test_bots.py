@@ -27,6 +27,14 @@ async def test_a_bot_reads_back_as_it_was_written(store: Store) -> None:
     assert await store.read(ALICE, lambda unit: unit.bots.get(bot.bot_id), label="bot.read") == bot
 
 
+async def test_notebooks_are_told_from_other_bots(store: Store) -> None:
+    bots = [rows.bot("bot_1", name="One"), rows.bot("bot_2", name="Two", preset=Preset.NOTEBOOK)]
+    await store.write(ALICE, each(lambda unit: unit.bots.put, bots), label="bot.made")
+    asked = [BotId("bot_1"), BotId("bot_2"), BotId("bot_3")]
+    assert await store.read(ALICE, lambda unit: unit.bots.notebooks(asked), label="bot.read") == {"bot_2"}
+    assert await store.read(BOB, lambda unit: unit.bots.notebooks(asked), label="bot.read") == set()
+
+
 async def test_a_bot_is_found_by_its_name_after_folding(store: Store) -> None:
     bot = rows.bot(name="Élodie  Sørensen")
     await store.write(ALICE, lambda unit: unit.bots.put(bot), label="bot.made")

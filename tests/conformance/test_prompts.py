@@ -12,7 +12,7 @@ import pytest
 
 from souvenance.domain.cost import Calibration
 from souvenance.domain.epoch import Epoch, EpochLine
-from souvenance.domain.ids import BotId, ConversationId, MemoryId, MessageId, PromptId, TurnId
+from souvenance.domain.ids import BotId, ConversationId, MemoryId, MessageId, OwnerId, PromptId, TurnId
 from souvenance.domain.sent import LeftOut, Part, SentPrompt
 from souvenance.errors import NotFound
 from souvenance.ports.store import Store, Unit
@@ -55,7 +55,7 @@ async def test_an_epoch_is_kept_for_each_speaker_and_the_newest_stands(store: St
         for n in (1, 2)
     )
     first = Epoch(conversation_id=CHAT, bot_id=BotId("bot_1"), number=1, place=5, basis={"level": "b"}, lines=lines)
-    bare = Epoch(conversation_id=CHAT, bot_id=None, number=1, place=6)
+    bare = Epoch(conversation_id=CHAT, bot_id=None, number=1, place=6, others={OwnerId("own_org"): 3})
 
     def save(unit: Unit) -> None:
         for epoch in (first, bare, replace(first, number=2, lines=lines[:1])):

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import time
+import unicodedata
+from typing import Literal
+
 import pytest
 
-from souvenance.domain.text import LINE_BREAKS, clean, clean_key, fold
+from souvenance.domain.terms import terms
+from souvenance.domain.text import LINE_BREAKS, clean, clean_key, fold, normalized
 from souvenance.errors import EmptyText, TextTooLong, UnusableText
 
 
@@ -96,3 +101,19 @@ def test_texts_that_differ_only_in_typing_fold_alike(one: str, other: str) -> No
 )
 def test_texts_that_say_different_things_stay_apart(texts: tuple[str, ...]) -> None:
     assert len({fold(text) for text in texts}) == len(texts)
+
+
+@pytest.mark.parametrize(
+    "text", ["." * 400_000 + "a", "。 " * 200_000 + "字", "a" + "\u0323\u0301" * 200_000, "\u200b" * 400_000 + "x"]
+)
+def test_the_longest_message_is_folded_in_linear_time(text: str) -> None:
+    started = time.process_time()
+    fold(text)
+    terms(text)
+    assert time.process_time() - started < 10, "in quadratic time these take minutes"
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC"])
+def test_very_many_marks_in_a_row_are_put_in_the_same_order_as_ever(form: Literal["NFC", "NFD", "NFKC"]) -> None:
+    text = "a" + "\u0301\u0323\u0327\u20dd\u0344\u0f73" * 10 + "\u200d\u200b" * 20 + "ấ" + "\u0323\u0301" * 30 + "z"
+    assert normalized(form, text) == unicodedata.normalize(form, text)
