@@ -253,26 +253,26 @@ async def test_two_processes_on_one_conversation_lose_no_message(house: House) -
     assert len(said) == len(set(said)) == 16
 
 
-@pytest.mark.parametrize("where", ["turn.opened", "turn.gathered", "turn.settled"])
-async def test_t6_a_store_that_fails_costs_the_memory_not_the_chat(house: House, where: str) -> None:
+@pytest.mark.parametrize("unit", ["turn.opened", "turn.gathered", "turn.settled"])
+async def test_t6_a_store_that_fails_costs_the_memory_not_the_chat(house: House, unit: str) -> None:
     chat = await house.chat(await house.bot())
-    broken = house.with_store(FailingStore(house.kit.store, where))
+    broken = house.with_store(FailingStore(house.kit.store, unit))
     told = await broken.say(chat, "Hello", say("Good ", "day"))
     assert told.text == "Good day"
     assert told.done.memory_unavailable
     assert told.done.message is None
     assert broken.prompt.newest == "Hello"
-    expected = [] if where == "turn.opened" else [(Role.USER, "Hello")]
+    expected = [] if unit == "turn.opened" else [(Role.USER, "Hello")]
     assert await house.said(chat.conversation_id) == expected
 
 
-@pytest.mark.parametrize("where", ["turn.opened", "turn.gathered"])
+@pytest.mark.parametrize("unit", ["turn.opened", "turn.gathered"])
 async def test_t6_without_memory_the_client_s_own_history_system_and_tools_still_go_along(
-    house: House, where: str
+    house: House, unit: str
 ) -> None:
     bot = await house.bot()
     tool = {"type": "function", "function": {"name": "weather", "description": "", "parameters": {}}}
-    broken = house.with_store(FailingStore(house.kit.store, where))
+    broken = house.with_store(FailingStore(house.kit.store, unit))
     history = [(Role.USER, "One"), (Role.BOT, "Two")]
     told = await broken.turn(
         client(bot, history=history),
