@@ -14,6 +14,7 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
+    SmallInteger,
     String,
     Table,
     Text,
@@ -48,6 +49,11 @@ def _at(name: str, *, nullable: bool = False) -> Column[object]:
 
 def _whole(name: str, default: int = 0, kind: type[TypeEngine[int]] = Integer) -> Column[int]:
     return Column(name, kind, nullable=False, default=default)
+
+
+def _number(name: str, kind: type[TypeEngine[int]]) -> Column[int]:
+    """A number that is part of the key, given by who writes the row."""
+    return Column(name, kind, primary_key=True, autoincrement=False)
 
 
 def _table(name: str, *parts: SchemaItem, rowid: bool = False) -> Table:
@@ -267,24 +273,35 @@ causes = _table(
     Index("causes_by_place", "owner_id", "place"),
 )
 
+index_items = _table(
+    "index_items",
+    _owner(),
+    _number("kind", SmallInteger),
+    _id("item", key=True),
+    _whole("number"),
+    Column("terms", LargeBinary, nullable=False),
+    Index("index_items_by_number", "owner_id", "kind", "number", unique=True),
+)
+"""`terms`: the hashes of the item's terms, 8 bytes each, repeats too, in the order of the hashes."""
+
 postings = _table(
     "postings",
     _owner(),
-    _id("kind", key=True),
-    Column("term", BigInteger, primary_key=True),
-    _id("item", key=True),
-    _whole("frequency", 1),
-    _whole("length"),
-    Index("postings_by_item", "owner_id", "kind", "item"),
+    _number("kind", SmallInteger),
+    _number("term", BigInteger),
+    _number("number", Integer),
 )
+"""Which items each term stands in: by far the most rows of all, so nothing but the key."""
 
 index_totals = _table(
     "index_totals",
     _owner(),
-    _id("kind", key=True),
+    _number("kind", SmallInteger),
+    _whole("last"),
     _whole("items", kind=BigInteger),
     _whole("length", kind=BigInteger),
 )
+"""`last`: the number that an item was given last."""
 
 epochs = _table(
     "epochs",

@@ -269,20 +269,28 @@ def _make_journal() -> None:
 
 def _make_index() -> None:
     _table(
+        "index_items",
+        sa.Column("owner_id", WORD, nullable=False),
+        sa.Column("kind", sa.SmallInteger(), nullable=False),
+        sa.Column("item", WORD, nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("terms", sa.LargeBinary(), nullable=False),
+        key=("owner_id", "kind", "item"),
+    )
+    op.create_index("index_items_by_number", "index_items", ["owner_id", "kind", "number"], unique=True)
+    _table(
         "postings",
         sa.Column("owner_id", WORD, nullable=False),
-        sa.Column("kind", WORD, nullable=False),
+        sa.Column("kind", sa.SmallInteger(), nullable=False),
         sa.Column("term", sa.BigInteger(), nullable=False),
-        sa.Column("item", WORD, nullable=False),
-        sa.Column("frequency", sa.Integer(), nullable=False),
-        sa.Column("length", sa.Integer(), nullable=False),
-        key=("owner_id", "kind", "term", "item"),
+        sa.Column("number", sa.Integer(), nullable=False),
+        key=("owner_id", "kind", "term", "number"),
     )
-    op.create_index("postings_by_item", "postings", ["owner_id", "kind", "item"])
     _table(
         "index_totals",
         sa.Column("owner_id", WORD, nullable=False),
-        sa.Column("kind", WORD, nullable=False),
+        sa.Column("kind", sa.SmallInteger(), nullable=False),
+        sa.Column("last", sa.Integer(), nullable=False),
         sa.Column("items", sa.BigInteger(), nullable=False),
         sa.Column("length", sa.BigInteger(), nullable=False),
         key=("owner_id", "kind"),
