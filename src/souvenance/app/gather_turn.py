@@ -126,7 +126,11 @@ def _policy_words(policy: Policy) -> str:
 def _changes(
     unit: Unit, epoch: Epoch | None, scopes: Sequence[Scope], opened: OpenedTurn, limits: Limits
 ) -> tuple[Change, ...] | None:
-    """What changed since the epoch began, None when it is too much for the list. A notebook has no list (K2)."""
+    """What changed since the epoch began, None when it is too much for the list. A notebook has no list (K2).
+
+    The list comes on top of a full block: were each write to begin an epoch, a full scope would pay for the whole
+    prompt with every write (C6). What it displaces leaves with the next epoch (M6).
+    """
     assert epoch is not None
     if is_notebook(opened):
         return None
@@ -139,15 +143,7 @@ def _changes(
         lines = {line.memory_id for line in epoch.lines}
         own = _own(unit, [c.memory for c in found], opened.conversation)
         found = tuple(c for c in found if c.memory.memory_id in lines | own)
-    fits = len(_unpinned(epoch, found)) <= limits.unpinned_in_prompt
-    return found if len(found) <= most and fits else None
-
-
-def _unpinned(epoch: Epoch, found: Sequence[Change]) -> set[MemoryId]:
-    """The unpinned memories that block and list say together (M6)."""
-    gone = {change.memory.memory_id for change in found if change.gone}
-    listed = {c.memory.memory_id for c in found if not c.memory.pinned}
-    return ({line.memory_id for line in epoch.lines if not line.pinned} | listed) - gone
+    return found if len(found) <= most else None
 
 
 def _memories(unit: Unit, scopes: Sequence[Scope], opened: OpenedTurn, limits: Limits) -> tuple[Memory, ...]:

@@ -51,34 +51,22 @@ async def test_m6_all_pinned_and_at_most_a_hundred_unpinned_are_dealt_in_turn_fr
     assert "bot fact 29" not in house.prompt.system
 
 
-async def test_m6_block_and_list_together_say_at_most_a_hundred_unpinned(house: House) -> None:
-    small = house.with_limits(unpinned_in_prompt=10)
+async def test_c6_what_comes_to_a_full_block_is_listed_and_takes_its_place_with_the_next_epoch(house: House) -> None:
+    small = house.with_limits(unpinned_in_prompt=10, since_then_entries=3)
     bot = await small.bot()
     chat = await small.chat(bot)
-    for number in range(8):
+    for number in range(10):
         await small.remember(f"fact {number}")
     first = await _epoch(small, await small.say(chat, "Hello"))
-    for number in range(8, 12):
+    for number in range(10, 13):
         house.clock.advance(seconds=1)
         await small.remember(f"fact {number}")
-        epoch = await _epoch(small, await small.say(chat, "Hello"))
-        said = _numbers(small.prompt)
-        assert len(said) == min(number + 1, 10)
-        assert f"fact {number}" in said
-        assert epoch == first + max(0, number - 9), "while there is room, the block holds still"
-
-
-async def test_m6_what_was_forgotten_makes_room_in_the_list(house: House) -> None:
-    small = house.with_limits(unpinned_in_prompt=2)
-    chat = await small.chat(await small.bot())
-    await small.remember("likes tea")
-    await small.remember("likes rum")
-    first = await _epoch(small, await small.say(chat, "Hello"))
-    forgets = called("forget", id=_numbers(small.prompt)["likes rum"])
-    await small.say(chat, "No rum", calls(forgets, called("remember", text="likes milk")), say("Right"))
-    assert await _epoch(small, await small.say(chat, "And now?")) == first
-    assert "no longer holds" in small.prompt.since
-    assert "likes milk" in small.prompt.since
+        assert await _epoch(small, await small.say(chat, "Hello")) == first
+        assert f"fact {number}" in small.prompt.since
+    house.clock.advance(seconds=1)
+    await small.remember("fact 13")
+    assert await _epoch(small, await small.say(chat, "Hello")) == first + 1
+    assert set(_numbers(small.prompt)) == {f"fact {number}" for number in range(4, 14)}
 
 
 async def test_m5_pinned_memories_stand_in_a_block_of_their_own_without_a_number(house: House) -> None:
