@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -46,6 +46,8 @@ LOADED = (postgres, sqlite)
 
 View = dict[str, str]
 """What a person sees of a store: memories, messages and turns by name."""
+Tell = Callable[[], Awaitable[None]]
+"""Says that what was asked for until now was acknowledged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,38 +61,41 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Life:
-    """`boundaries` were passed, the last one is where it died; `views` are what was acknowledged, step by step."""
+    """`boundaries` were passed, the last one is where it died; `acknowledged` commits had been answered for. `views`
+    are what was to be seen after each of them, told of a whole life only.
+    """
 
     status: int
     boundaries: list[str]
+    acknowledged: int
     views: list[View]
 
 
-async def live(house: House, clock: FrozenClock, tell: Callable[[View], None]) -> None:
-    """The story: `tell` is told what is to be seen after every single commit, once its verb has answered."""
+async def live(house: House, clock: FrozenClock, tell: Tell) -> None:
+    """The story: `tell` is called after every single commit, once its verb has answered."""
     await _talk(house, tell)
     await _keep_memories(house, clock, tell)
     await _change_the_rest(house, tell)
 
 
-async def _talk(house: House, tell: Callable[[View], None]) -> None:
+async def _talk(house: House, tell: Tell) -> None:
     kit, owner = house.kit, house.owner_id
     bot = await bot_for(kit, owner, "Mira", text_calls=True)
-    tell(await view(house))
+    await tell()
     new = NewConversation(bot_id=bot.bot_id)
     first = await _turn(house, tell, NewChat(conversation=new), "I moved to Bergen, and kiwi makes me ill.")
     await acknowledge(kit, owner, first.turn_id)
-    tell(await view(house))
+    await tell()
     again = InConversation(conversation_id=first.conversation_id)
     with suppress(ModelBroken):
         await _turn(house, tell, again, "What did I say?", key="second")
-    tell(await view(house))
+    await tell()
     await _turn(house, tell, again, "What did I say?", key="second")
     history = ((Role.USER, "Said elsewhere."), (Role.BOT, "Answered elsewhere."))
     await _turn(house, tell, FromClient(client="k", history=history, conversation=new), "And now here.")
 
 
-async def _turn(house: House, tell: Callable[[View], None], address: Address, text: str, key: str = "") -> Turn:
+async def _turn(house: House, tell: Tell, address: Address, text: str, key: str = "") -> Turn:
     """One turn: two commits, the user's message and the reply with its writes (T6)."""
     turn: Turn | None = None
     request = TurnRequest(address=address, text=text, request_key=key)
@@ -98,50 +103,50 @@ async def _turn(house: House, tell: Callable[[View], None], address: Address, te
         async for event in events:
             if isinstance(event, Opened | Done):
                 turn = event.turn
-                tell(await view(house))
+                await tell()
     assert turn is not None
     return turn
 
 
-async def _keep_memories(house: House, clock: FrozenClock, tell: Callable[[View], None]) -> None:
+async def _keep_memories(house: House, clock: FrozenClock, tell: Tell) -> None:
     kit, owner = house.kit, house.owner_id
     kept = (await remember(kit, owner, NewMemory(text="Likes tea", scope=ACCOUNT_SCOPE))).memory
-    tell(await view(house))
+    await tell()
     two = [NewMemory(text=text, scope=ACCOUNT_SCOPE, pinned=True) for text in ("Has a dog", "Plays the cello")]
     dog, cello = (done.memory.memory_id for done in await remember_many(kit, owner, two))
-    tell(await view(house))
+    await tell()
     await edit_memory(kit, owner, kept.memory_id, seen=kept.version, text="Likes green tea")
-    tell(await view(house))
+    await tell()
     await pin_memory(kit, owner, dog, pinned=False)
-    tell(await view(house))
+    await tell()
     for archived in (True, False):
         await archive_memory(kit, owner, dog, archived=archived)
-        tell(await view(house))
+        await tell()
     offer = await erase_memories(kit, owner, [kept.memory_id, dog])
-    tell(await view(house))
+    await tell()
     await undo_erasure(kit, owner, offer.erasure_id)
-    tell(await view(house))
+    await tell()
     await erase_memories(kit, owner, [kept.memory_id, cello])
-    tell(await view(house))
+    await tell()
     clock.advance(timedelta(minutes=1))
     await purge_ended(kit)
-    tell(await view(house))
+    await tell()
 
 
-async def _change_the_rest(house: House, tell: Callable[[View], None]) -> None:
+async def _change_the_rest(house: House, tell: Tell) -> None:
     kit, owner = house.kit, house.owner_id
     ledger = await bot_for(kit, owner, "Ledger", preset=Preset.NOTEBOOK)
-    tell(await view(house))
+    await tell()
     await change_bot(kit, owner, ledger.bot_id, changes={"system_prompt": "Be brief."})
-    tell(await view(house))
+    await tell()
     await set_level(kit, owner, ledger.bot_id, Level.DETAILED)
-    tell(await view(house))
+    await tell()
     mask = await create_persona(kit, owner, "Captain", "Sails.")
-    tell(await view(house))
+    await tell()
     await change_persona(kit, owner, mask.persona_id, seen=mask.version, name="Captain", description="Sails far.")
-    tell(await view(house))
+    await tell()
     await delete_persona(kit, owner, mask.persona_id)
-    tell(await view(house))
+    await tell()
 
 
 async def view(house: House) -> View:
@@ -182,7 +187,8 @@ async def _live_and_die(order: Order, out: int) -> None:
             os._exit(KILLED)
         passed += 1
 
-    def tell(seen: View) -> None:
+    async def tell() -> None:
+        seen = await view(house) if order.dies_at is None else {}
         os.write(out, json.dumps(seen).encode() + b"\n")
 
     clock = FrozenClock()
@@ -215,7 +221,8 @@ def _carry_out(order: Order) -> Life:
         lines = [json.loads(line) for line in told]
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     boundaries = [line for line in lines if isinstance(line, str)]
-    return Life(status=status, boundaries=boundaries, views=[line for line in lines if isinstance(line, dict)])
+    views = [line for line in lines if isinstance(line, dict)]
+    return Life(status=status, boundaries=boundaries, acknowledged=len(views), views=views)
 
 
 def main() -> None:

@@ -63,7 +63,7 @@ async def test_a_crash_at_any_commit_boundary_leaves_the_commit_whole_or_undone(
             whole = await lives(place, None)
             assert whole.status == 0
             ended = await rows_of(place)
-        opening = len(whole.boundaries) // 2 - len(whole.views)
+        opening = len(whole.boundaries) // 2 - whole.acknowledged
         after: Rows = {}
         for number, boundary in enumerate(whole.boundaries):
             async with places(f"point{number}") as place:
@@ -92,7 +92,7 @@ async def test_a_crash_while_the_account_is_made_leaves_a_store_that_opens(
             async with places(f"opening{number}") as place:
                 life = await lives(place, number)
                 assert life.boundaries[number].startswith("account.created:")
-                assert (life.status, life.views) == (KILLED, [])
+                assert (life.status, life.acknowledged) == (KILLED, 0)
                 await check_reopened(place, seen={})
 
 
@@ -101,7 +101,7 @@ def check_life(life: Life, whole: Life, boundary: str, *, acknowledged: int) -> 
     assert life.status == KILLED
     assert life.boundaries[-1] == boundary
     assert life.boundaries == whole.boundaries[: len(life.boundaries)]
-    assert life.views == whole.views[: max(0, acknowledged)], f"{boundary}: acknowledged is what was committed before"
+    assert life.acknowledged == max(0, acknowledged), f"{boundary}: acknowledged is what was committed before"
 
 
 def seen_after(whole: Life, commits: int) -> View:

@@ -144,6 +144,8 @@ class Killer:
         await self.server.start()
         async with self.server.rest() as rest:
             await check_stored(rest, self.replay)
+        if self.replay.is_over:
+            self._hear(0)
 
 
 async def check_stored(rest: httpx2.AsyncClient, replay: Replay) -> None:
