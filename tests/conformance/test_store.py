@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
 from souvenance.domain.conversation import Conversation
 from souvenance.domain.ids import OwnerId
@@ -33,6 +34,16 @@ def place_of(unit: Unit) -> int:
 
 async def make_alice(store: Store) -> None:
     await store.write(ALICE, lambda unit: unit.owners.create(rows.owner(ALICE)), label="owner.created")
+
+
+async def test_a_drivers_error_shows_nothing_of_what_was_to_be_written(store: Store) -> None:
+    def twice(unit: Unit) -> None:
+        for _ in range(2):
+            unit.notifications.put(rows.notification(about={"said": "Zyxomma"}))
+
+    with pytest.raises(DBAPIError) as caught:
+        await store.write(ALICE, twice, label="test.written")
+    assert "Zyxomma" not in str(caught.value)
 
 
 async def test_an_owner_is_created_once_and_keeps_its_secret(store: Store) -> None:

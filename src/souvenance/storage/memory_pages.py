@@ -101,8 +101,8 @@ def _range(number: int, standing: Standing, order: Order, *, following: bool) ->
 
 
 def _in_room(number: int, order: Order, *, following: bool) -> Select[Any]:
-    sorted_by = [memories.c[name] for name in _SORTED_BY.values()]
-    free = select(memories.c.memory_id, *sorted_by).where(*_standing_in(number, Standing.FREE))
+    columns = [memories.c[name] for name in dict.fromkeys(["memory_id", "updated_place", _SORTED_BY[order]])]
+    free = select(*columns).where(*_standing_in(number, Standing.FREE))
     in_room = free.order_by(memories.c.updated_place.desc()).limit(bindparam(f"room_{number}"))
     return _sorted_rows(in_room.subquery(f"in_room_{number}"), order, following=following)
 

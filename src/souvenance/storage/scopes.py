@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import bindparam, or_, select
+from sqlalchemy import bindparam, select, union_all
 from sqlalchemy.dialects.postgresql import insert
 
 from souvenance.domain.memory import Scope, ScopeKind
@@ -29,15 +29,11 @@ _START_EPOCH = (
 _READ = select(scopes.c.scope, scopes.c.version, scopes.c.epoch).where(
     owned(scopes), scopes.c.scope.in_(bindparam("keys", expanding=True))
 )
-# As two ranges of the key, so that the conversations between them are not read.
-_LASTING = (
-    select(scopes.c.scope)
-    .where(
-        owned(scopes),
-        or_(scopes.c.scope < f"{ScopeKind.CONVERSATION}:", scopes.c.scope > f"{ScopeKind.CONVERSATION};"),
-    )
-    .order_by(scopes.c.scope)
-)
+# Two ranges of the key: the conversations between them are not read.
+_BEFORE = select(scopes.c.scope).where(owned(scopes), scopes.c.scope < f"{ScopeKind.CONVERSATION}:")
+_AFTER = select(scopes.c.scope).where(owned(scopes), scopes.c.scope > f"{ScopeKind.CONVERSATION};")
+_BOTH = union_all(_BEFORE, _AFTER)
+_LASTING = _BOTH.order_by(_BOTH.selected_columns.scope)
 
 
 class SqlScopes(Repository):
