@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import select
 
 from souvenance.domain.ids import BotId, ConversationId, MemoryId
 from souvenance.domain.memory import ACCOUNT_SCOPE, MemoryState, Scope
@@ -15,6 +16,8 @@ from souvenance.domain.recall import rank
 from souvenance.ports.memories import ChatsWith, Found, Kind
 from souvenance.ports.store import Store, Unit
 from souvenance.storage.index import CANDIDATES, CHOOSING, rarest
+from souvenance.storage.repository import Repository, owned
+from souvenance.storage.schema import index_items, postings
 from tests.conformance.facts import BOT_SCOPE, converse, keep, memory, read, say, write
 from tests.conformance.rows import ALICE, BOB, conversation
 
@@ -111,6 +114,26 @@ async def test_what_was_removed_counts_no_more(store: Store) -> None:
 
     found = await write(store, remove)
     assert (found.postings, found.frequencies, found.items, found.mean_length) == ((), (0,), 0, 0.0)
+
+
+def numbered(unit: Unit) -> tuple[dict[str, int], list[int]]:
+    """The numbers of the items held, and the numbers that postings name, as the tables have them."""
+    repository = unit.index
+    assert isinstance(repository, Repository)
+    held = repository._rows(select(index_items.c.item, index_items.c.number).where(owned(index_items)))
+    named = repository._rows(select(postings.c.number).where(owned(postings)).order_by(postings.c.number))
+    return {row.item: row.number for row in held}, [row.number for row in named]
+
+
+async def test_an_item_put_again_keeps_its_number_and_a_removed_ones_is_never_given_again(store: Store) -> None:
+    def change(unit: Unit) -> None:
+        unit.index.put_new(Kind.MESSAGE, {"msg_1": ["tea"], "msg_2": [], "msg_3": ["tea", "rum"]})
+        unit.index.put(Kind.MESSAGE, "msg_1", ["milk", "milk", "rum"])
+        unit.index.remove(Kind.MESSAGE, "msg_3")
+        unit.index.put(Kind.MESSAGE, "msg_4", ["tea"])
+
+    await write(store, change)
+    assert await read(store, numbered) == ({"msg_1": 1, "msg_4": 3}, [1, 1, 3])
 
 
 async def test_a_query_without_terms_finds_nothing(store: Store) -> None:
