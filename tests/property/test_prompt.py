@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from souvenance.domain.ids import MemoryId, MessageId
 from souvenance.domain.prompt import AsSent, Piece, Run, Said, assemble
 
-_TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
+_TEXT = st.text(st.characters(codec="utf-8"), max_size=40)
 _RUN = st.builds(
     lambda text, of: Run(
         text=text,

@@ -90,7 +90,8 @@ async def _asked(request: Request, here: Caller, body: ChatBody, target: Target)
 
 def client_of(authorization: str) -> str:
     """A stable name for the key that a request came with: keys share conversations neither with one another nor with
-    other doors."""
+    other doors.
+    """
     scheme, _, key = authorization.strip().partition(" ")
     if scheme.lower() != "bearer" or not key.strip():
         return "v1"
