@@ -8,8 +8,6 @@ import venv
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from souvenance.testing import ScriptedUpstream, say
 from tests.acceptance.serving import ROOT, Installation, Server, scrubbed
 
@@ -30,12 +28,42 @@ print("".join(asyncio.run(main())))
 """
 
 
-@pytest.fixture(scope="module")
-def wheel() -> Path:
-    """What `make dist` builds."""
+async def test_the_wheel_is_a_library_by_itself_and_serves_with_its_extras(
+    tmp_path: Path, upstream: ScriptedUpstream, record_property: Callable[[str, object], None]
+) -> None:
+    wheel = built()
+    assert told_by_library(installed(tmp_path / "core", str(wheel)), tmp_path) == "Hi there\n"
+    record_property("proof", "wheel: the core installs into an empty environment, and its library holds a chat")
+    upstream.script(say("Hi", " there"))
+    serve = (str(installed(tmp_path / "served", f"{wheel}[server,cli]") / "souvenance"), "serve")
+    async with (
+        Server(Installation(folder=tmp_path / "data", model=upstream.url, command=serve)) as server,
+        server.openai() as client,
+    ):
+        answer = await client.chat.completions.create(
+            model="scripted@Ada", messages=[{"role": "user", "content": "Hello"}]
+        )
+    assert answer.choices[0].message.content == "Hi there"
+    record_property("proof", "wheel: with [server,cli] it serves an OpenAI client from an empty environment")
+
+
+def built() -> Path:
+    """What `make dist` makes."""
     subprocess.run(["make", "dist"], cwd=ROOT, check=True, capture_output=True)
-    [built] = (ROOT / "dist").glob("*.whl")
-    return built
+    [wheel] = (ROOT / "dist").glob("*.whl")
+    return wheel
+
+
+def told_by_library(programs: Path, folder: Path) -> str:
+    done = subprocess.run(
+        [programs / "python", "-c", _LIBRARY],
+        cwd=folder,
+        env=scrubbed(folder),
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout
 
 
 def installed(folder: Path, what: str) -> Path:
@@ -44,35 +72,3 @@ def installed(folder: Path, what: str) -> Path:
     programs = folder / ("Scripts" if sys.platform == "win32" else "bin")
     subprocess.run([programs / "python", "-m", "pip", "install", "--quiet", what], check=True)
     return programs
-
-
-def test_the_core_of_the_wheel_is_a_library_without_any_extra(
-    wheel: Path, tmp_path: Path, record_property: Callable[[str, object], None]
-) -> None:
-    programs = installed(tmp_path / "venv", str(wheel))
-    told = subprocess.run(
-        [programs / "python", "-c", _LIBRARY],
-        cwd=tmp_path,
-        env=scrubbed(tmp_path),
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    assert told.stdout == "Hi there\n"
-    record_property("proof", "wheel: the core installs into an empty environment, and its library holds a chat")
-
-
-async def test_the_wheel_with_its_extras_serves(
-    wheel: Path, tmp_path: Path, upstream: ScriptedUpstream, record_property: Callable[[str, object], None]
-) -> None:
-    programs = installed(tmp_path / "venv", f"{wheel}[server,cli]")
-    upstream.script(say("Hi", " there"))
-    installation = Installation(
-        folder=tmp_path / "data", model=upstream.url, command=(str(programs / "souvenance"), "serve")
-    )
-    async with Server(installation) as server, server.openai() as client:
-        answer = await client.chat.completions.create(
-            model="scripted@Ada", messages=[{"role": "user", "content": "Hello"}]
-        )
-    assert answer.choices[0].message.content == "Hi there"
-    record_property("proof", "wheel: with [server,cli] it serves an OpenAI client from an empty environment")

@@ -21,7 +21,7 @@ from souvenance.settings.values import Secret, UpstreamSettings
 FILE_NAME = "souvenance.toml"
 CONFIG_VARIABLE = "SOUVENANCE_CONFIG"
 # Tests and proofs of a checkout are steered by these; a server that they start must not stumble over them.
-_OTHERS = re.compile(r"SOUVENANCE_(CONFIG|PROVE|TEST_.*|BENCH_.*)")
+_OTHERS = re.compile(r"SOUVENANCE_(CONFIG|PROVE|REPLAY|TEST_.*|BENCH_.*)")
 
 
 def read_settings(flags: Mapping[str, object] | None = None, environment: Mapping[str, str] | None = None) -> Settings:
