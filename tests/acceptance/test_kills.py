@@ -85,9 +85,9 @@ class Moment:
 
 
 def moments(seed: int, turns: int) -> list[Moment]:
-    """Moments that follow from the seed, the last one first."""
+    """Moments that follow from the seed, the last one first; several may fall into one turn."""
     chance = random.Random(seed)
-    chosen = sorted(chance.sample(range(WARM_TURNS, turns), KILLS), reverse=True)
+    chosen = sorted(chance.choices(range(WARM_TURNS, turns), k=KILLS), reverse=True)
     return [Moment(turn=turn, pieces=chance.randrange(PIECES), after=chance.uniform(0, 0.4)) for turn in chosen]
 
 
