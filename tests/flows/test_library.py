@@ -184,7 +184,7 @@ async def test_bad_input_names_its_field_and_stores_nothing(opens: Opens) -> Non
             with pytest.raises(NotFound):
                 await memory.say("Hello", bot="Ada", conversation=ConversationId(unknown or "-"))
         with pytest.raises(NotFound):
-            await memory.remember("Lives in Oslo", bot="Nobody")
+            await memory.query("Oslo", bot="Nobody")
         with pytest.raises(BadValue):
             await memory.change_bot((await memory.add_bot("Bo")).name, {"colour": "red"})
         with pytest.raises(EmptyText):
