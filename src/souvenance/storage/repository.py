@@ -18,8 +18,8 @@ from sqlalchemy import (
 )
 
 from souvenance.domain.ids import OwnerId
+from souvenance.storage.declare import WORD
 from souvenance.storage.hashing import Hasher
-from souvenance.storage.schema import WORD
 
 OWNER: BindParameter[str] = bindparam("owner", type_=WORD)
 """Bound by `Repository` to the unit's owner; statements name it through `owned`."""
