@@ -15,6 +15,7 @@ from souvenance.storage.postgres import PostgresStore
 from souvenance.storage.sqlite import SqliteStore
 from tests.conformance import rows
 from tests.conformance.audit import AuditedStore
+from tests.sqlite_file import migrated_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ def engine_of(store: SqliteStore | PostgresStore) -> Engine:
 @pytest.fixture(params=["sqlite", "postgres"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     if request.param == "sqlite":
-        return Place(folder=tmp_path / "data")
+        return Place(folder=migrated_folder(tmp_path / "data"))
     url: Any = request.getfixturevalue("postgres_url")
     return Place(url=url)
 

@@ -18,8 +18,10 @@ from souvenance.server.guard import Access
 from souvenance.server.pace import Pace
 from souvenance.server.serve import serve
 from souvenance.settings import DatabaseUrl, Settings, UpstreamSettings
+from souvenance.storage.sqlite import FILE
 from souvenance.testing import ScriptedUpstream
 from souvenance.wiring import House, open_house
+from tests.sqlite_file import migrated_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +53,8 @@ def settings_for(
     """Nothing is looked for on this machine; the one upstream, if any, is the scripted one."""
     upstreams = {} if upstream is None else {"scripted": UpstreamSettings(name="scripted", base_url=upstream.url)}
     url = None if database_url is None else DatabaseUrl(database_url)
+    if url is None and not (folder / FILE).exists():
+        migrated_folder(folder)
     return Settings(folder=folder, database_url=url, upstreams=upstreams, detect_local=False, detect_keys=False, **more)
 
 

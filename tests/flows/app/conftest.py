@@ -16,13 +16,14 @@ from souvenance.storage.postgres import PostgresStore
 from souvenance.storage.sqlite import SqliteStore
 from souvenance.testing import CountedIds, FrozenClock, ScriptedModel
 from tests.flows.app.house import House
+from tests.sqlite_file import migrated_folder
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def where(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
     """A folder for SQLite, or the URL of a fresh PostgreSQL database."""
     if request.param == "sqlite":
-        return tmp_path / "data"
+        return migrated_folder(tmp_path / "data")
     url: str = request.getfixturevalue("postgres_url")
     return url
 
