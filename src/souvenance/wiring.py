@@ -62,8 +62,8 @@ class DetectedModels:
     """The configured upstreams and what is found on this machine, as one `ChatModel`.
 
     Looks for models when one is first asked for, so that opening a memory contacts nobody; while it has found none it
-    looks again, at most every few seconds. Keys in the environment count only where no upstream is configured: what
-    leaves the machine is the owner's to say (D3).
+    looks again, at most every few seconds. Local servers and keys in the environment count only where no upstream is
+    configured: then nothing but that is contacted (D3).
     """
 
     def __init__(self, settings: Settings, *, clock: Clock, environment: Mapping[str, str] | None = None) -> None:
@@ -113,8 +113,9 @@ class DetectedModels:
         from souvenance.models.upstreams import Upstreams
 
         usual = USUAL_PORTS if self._settings.local_ports is None else self._settings.local_ports
-        keys = self._environment if self._settings.detect_keys and not self._settings.upstreams else {}
-        found = await detect(keys, ports=usual if self._settings.detect_local else ())
+        alone = not self._settings.upstreams
+        keys = self._environment if self._settings.detect_keys and alone else {}
+        found = await detect(keys, ports=usual if self._settings.detect_local and alone else ())
         self._looked_at = self._clock.now()
         known = dict(self._providers)
         for provider in (

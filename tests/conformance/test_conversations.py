@@ -85,6 +85,12 @@ async def test_a_conversation_is_found_by_the_name_its_key_gave_it(store: Store)
     assert await found(ALICE, "key_2", "my chat") is None
     assert await found(ALICE, "key_1", "") is None
     assert await found(BOB, "key_1", "my chat") is None
+    other_bot = await store.read(
+        ALICE,
+        lambda unit: unit.conversations.by_client_ref("key_1", "my chat", BotId("bot_2")),
+        label="conversation.found",
+    )
+    assert other_bot is None
 
 
 async def test_equal_histories_of_several_conversations_show_as_two_newest_first(store: Store) -> None:

@@ -23,3 +23,5 @@ def log_events(level: str) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(EventFormatter())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    # One line for each call to a model would drown the events.
+    logging.getLogger("httpx2").setLevel(logging.WARNING)

@@ -46,7 +46,9 @@ class Settings:
             "tools; in the environment SOUVENANCE_UPSTREAMS_<NAME>_BASE_URL and so on",
         },
     )
-    detect_local: bool = _setting(values.switch, True, "look for Ollama, LM Studio, llama.cpp and vLLM on this machine")
+    detect_local: bool = _setting(
+        values.switch, True, "look for Ollama, LM Studio, llama.cpp and vLLM on this machine, when no upstream is set"
+    )
     local_ports: tuple[int, ...] | None = _setting(values.ports, None, "ports to look on instead of their usual ones")
     detect_keys: bool = _setting(
         values.switch, True, "use the keys in the environment (OPENAI_API_KEY, …) when no upstream is set"
