@@ -77,7 +77,9 @@ async def test_a_conversation_is_found_by_the_name_its_key_gave_it(store: Store)
 
     async def found(owner_id: OwnerId, client: str, ref: str) -> object:
         return await store.read(
-            owner_id, lambda unit: unit.conversations.by_client_ref(client, ref, None), label="conversation.found"
+            owner_id,
+            lambda unit: unit.conversations.by_client_ref(client, ref, BotId("bot_1")),
+            label="conversation.found",
         )
 
     assert await found(ALICE, "key_1", "my chat") == named
