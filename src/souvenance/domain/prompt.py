@@ -166,7 +166,9 @@ def _write_called(piece: Called, parts: _Parts) -> None:
 
 
 def _write_said(piece: Said, parts: _Parts) -> None:
-    parts.add(_json(dict(piece.fields))[:-1] + b',"content":')
+    role = piece.fields.get("role")
+    alone = _BARE.get(role) if isinstance(role, str) and len(piece.fields) == 1 else None
+    parts.add(alone or _json(dict(piece.fields))[:-1] + b',"content":')
     if isinstance(piece.before, str):
         parts.add(b'"' + _escaped(piece.before))
         end = b'"}'
@@ -181,6 +183,10 @@ def _write_said(piece: Said, parts: _Parts) -> None:
 
 # Made once: `json.dumps` would make one for each of the hundreds of parts of a request.
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+_BARE = {role: f'{{"role":"{role}","content":'.encode() for role in ("system", "user", "assistant")}
+"""How most messages of a request begin."""
 
 
 def _json(value: object) -> bytes:

@@ -70,8 +70,9 @@ def create_app(
 
 
 def _open_doors(app: FastAPI) -> None:
-    app.include_router(rest_router())
+    # Routes are tried in this order: the door that waits for a first token comes first.
     app.include_router(openai_door.router, prefix="/v1")
+    app.include_router(rest_router())
     app.include_router(openai_door.router, include_in_schema=False)
     app.include_router(health.router, include_in_schema=False)
 
