@@ -69,6 +69,9 @@ class MeasuredStore:
     async def owners_with_ended_offers(self, now: datetime) -> list[OwnerId]:
         return await self._store.owners_with_ended_offers(now)
 
+    async def will_purge(self) -> None:
+        await self._store.will_purge()
+
     async def scrub(self, *, deleted: bool) -> bool:
         return await self._store.scrub(deleted=deleted)
 

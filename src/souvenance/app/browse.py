@@ -49,7 +49,9 @@ class MemoryView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """How full a scope is (M2). Limits are None where there is no cap; `tokens` is what its live ones take (K3)."""
+    """How full a scope is (M2): `unpinned` are those in room, `archived` those by hand or for room. Limits are None
+    where there is no cap; `tokens` is what its live ones take (K3).
+    """
 
     scope: Scope
     pinned: int
@@ -129,9 +131,9 @@ async def room(kit: Kit, owner_id: OwnerId, scope: Scope) -> Room:
             scope=scope,
             pinned=counts.pinned,
             pinned_limit=kit.limits.room_pinned if capped else None,
-            unpinned=counts.unpinned,
+            unpinned=min(counts.unpinned, kit.limits.room_unpinned) if capped else counts.unpinned,
             unpinned_limit=kit.limits.room_unpinned if capped else None,
-            archived=counts.archived,
+            archived=counts.archived + (max(0, counts.unpinned - kit.limits.room_unpinned) if capped else 0),
             tokens=0,
         )
         if not capped:

@@ -79,6 +79,8 @@ async def purge_ended(kit: Kit) -> int:
         return purged
 
     owners = await kit.store.owners_with_ended_offers(now)
+    if owners:
+        await kit.store.will_purge()
     purged = sum([await kit.store.write(owner_id, work, label="erasures.purged") for owner_id in owners])
     await kit.store.scrub(deleted=purged > 0)
     return purged

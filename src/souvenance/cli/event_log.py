@@ -23,5 +23,6 @@ def log_events(level: str) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(EventFormatter())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    # One line for each call to a model would drown the events.
-    logging.getLogger("httpx2").setLevel(logging.WARNING)
+    # A line for each call to a model, or for each part of a migration, would drown the events.
+    for talkative in ("httpx2", "alembic"):
+        logging.getLogger(talkative).setLevel(logging.WARNING)

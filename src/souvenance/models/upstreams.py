@@ -22,7 +22,7 @@ from souvenance.ports.clock import Clock
 # A local server's context changes when a model is loaded; a hosted list changes a few times a month.
 KEEP_LOCAL = timedelta(seconds=60)
 KEEP_HOSTED = timedelta(minutes=10)
-KEEP_FAILURE = timedelta(seconds=5)
+KEEP_FAILURE = timedelta(seconds=30)
 # A name that is on no list makes the lists be read again, but not more often than this.
 ASK_LOCAL_AGAIN_AFTER = timedelta(seconds=5)
 ASK_HOSTED_AGAIN_AFTER = timedelta(seconds=60)

@@ -179,6 +179,10 @@ class Store(Protocol):
         """Owners with erasures to purge (the due work of M14; the second of the claim's statements)."""
         ...
 
+    async def will_purge(self) -> None:
+        """Note, so that a crash does not forget it, that content is about to be deleted for good: `scrub` is due."""
+        ...
+
     async def scrub(self, *, deleted: bool) -> bool:
         """Leave no trace of deleted content in side files of the database (M14); `deleted` says that there is some.
 

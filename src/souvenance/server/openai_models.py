@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from souvenance.app.bots import bot_for, find_bot
 from souvenance.app.browse import list_bots
+from souvenance.app.choose_model import models_at_hand
 from souvenance.app.conversations import NewConversation
 from souvenance.domain.bot import Bot, Preset
 from souvenance.errors import ModelError, NotFound, StoreUnavailable, UnknownModel
@@ -46,12 +47,15 @@ async def _resolved(here: Caller, name: str) -> Target:
     bot = await _bot(here, name)
     if bot is not None:
         return Target(bot=bot)
-    if await _is_upstream(here, name):
+    at_hand = (await models_at_hand(here.kit)).models
+    if name in at_hand:
         return Target(model=name)
     upstream, _, bot_name = name.rpartition("@")
-    if bot_name.strip() and await _is_upstream(here, upstream):
+    if bot_name.strip() and (upstream in at_hand or await _is_upstream(here, upstream)):
         bot = await _bot(here, bot_name)
         return Target(bot=bot, new_bot="" if bot else bot_name, model=upstream)
+    if await _is_upstream(here, name):
+        return Target(model=name)
     raise UnknownModel(name, known=tuple([str(entry["id"]) for entry in await listed(here)]))
 
 
@@ -91,9 +95,11 @@ async def _bot(here: Caller, name: str) -> Bot | None:
 
 
 async def _is_upstream(here: Caller, name: str) -> bool:
+    """Whether a provider has a model of this name without listing it; one that cannot be asked has none."""
     try:
         await here.kit.models.info(name)
-    except UnknownModel:
+    except ModelError as error:
+        log.info("model_not_found", extra={"code": error.code})
         return False
     return True
 

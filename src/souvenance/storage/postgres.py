@@ -104,6 +104,9 @@ class PostgresStore:
 
         return await self._to_its_end(_persistently(self._reads, look), "erasure.ended")
 
+    async def will_purge(self) -> None:
+        """Nothing to note: see `scrub`."""
+
     async def scrub(self, *, deleted: bool) -> bool:
         """Nothing to do here: what deleted rows leave behind is the database's own to clean (autovacuum, WAL)."""
         return True

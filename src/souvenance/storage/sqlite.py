@@ -51,7 +51,6 @@ class SqliteStore:
     def __init__(self, engine: Engine, *, probe: Callable[[str], None] | None) -> None:
         self.engine = engine
         self._probe = probe or _nothing
-        self._traces = True
         self._writer = Lane(lambda: _connection(engine, writes=True), threads=1, name="souvenance-writer")
         self._readers = Lane(lambda: _connection(engine, writes=False), threads=READERS, name="souvenance-reader")
 
@@ -101,12 +100,18 @@ class SqliteStore:
             lambda connection: _persistently(connection, lambda: claims.owners_with_ended_offers(connection, now))
         )
 
+    async def will_purge(self) -> None:
+        await self._writer.run(_marked)
+
     async def scrub(self, *, deleted: bool) -> bool:
-        """Empty the write-ahead log into the file, where `secure_delete` has overwritten what was deleted."""
-        self._traces |= deleted
-        if self._traces:
-            self._traces = not await self._writer.run(_emptied_log)
-        return not self._traces
+        """Write the file anew and empty the write-ahead log into it.
+
+        `secure_delete` overwrites what is deleted, but copies that SQLite left behind when it split or joined pages
+        stay until the file is rebuilt.
+        """
+        if deleted:
+            await self.will_purge()
+        return not await self._readers.run(_holds_traces) or await self._writer.run(_rebuilt)
 
     async def close(self) -> None:
         await asyncio.to_thread(self._close)
@@ -201,11 +206,27 @@ def _begin(connection: Connection) -> None:
     _driver(connection).execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _emptied_log(connection: Connection) -> bool:
+def _marked(connection: Connection) -> None:
+    _driver(connection).execute("PRAGMA user_version = 1")
+
+
+def _holds_traces(connection: Connection) -> bool:
+    """Whether something was, or may have been, purged since the file was last rebuilt."""
+    (marked,) = _driver(connection).execute("PRAGMA user_version").fetchone()
+    return bool(marked)
+
+
+def _rebuilt(connection: Connection) -> bool:
+    """Whether the file holds no trace any more; False while another process is in the way."""
+    driver = _driver(connection)
     try:
-        busy, *_ = _driver(connection).execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        driver.execute("VACUUM")
+        busy, *_ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if not busy:
+            driver.execute("PRAGMA user_version = 0")
+            driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     except sqlite3.OperationalError as error:
-        _log.warning("log_not_emptied", extra={"reason": faults.reason(error)})
+        _log.warning("file_not_rebuilt", extra={"reason": faults.reason(error)})
         return False
     return not busy
 
