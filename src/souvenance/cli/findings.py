@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import souvenance
 from souvenance.domain.limits import Limits
-from souvenance.errors import SouvenanceError
+from souvenance.errors import SettingError, SouvenanceError
 from souvenance.ports.chat_model import ModelInfo
 from souvenance.settings import Settings
 from souvenance.wiring import DetectedModels, House, SystemClock, open_house
@@ -54,7 +54,7 @@ async def examine(settings: Settings) -> tuple[Finding, ...]:
         async with await open_house(settings) as house:
             return (*told, *await examine_house(house))
     except SouvenanceError as error:
-        return (*told, as_finding("store", error))
+        return (*told, as_finding("settings" if isinstance(error, SettingError) else "store", error))
 
 
 async def examine_house(house: House) -> tuple[Finding, ...]:
