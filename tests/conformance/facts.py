@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from souvenance.domain.conversation import Flags
 from souvenance.domain.erasure import Erasure
 from souvenance.domain.ids import ErasureId, MemoryId, MessageId, OwnerId
-from souvenance.domain.journal import Actor, Add, Content, Intent, Operation, fold
+from souvenance.domain.journal import Actor, Add, Anchor, Content, Intent, Operation, fold
 from souvenance.domain.memory import ACCOUNT_SCOPE, Evidence, Memory, Scope
 from souvenance.ports.memories import Kind
 from souvenance.ports.store import Store, Unit
@@ -78,7 +78,7 @@ def do(
             actor=actor,
             intent=intent,
             at=later(place),
-            causes=tuple(MessageId(cause) for cause in causes),
+            causes=tuple(Anchor(message=MessageId(cause)) for cause in causes),
         )
     )
     return place

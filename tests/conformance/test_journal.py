@@ -9,8 +9,8 @@ from functools import partial
 import pytest
 from sqlalchemy.exc import DBAPIError
 
-from souvenance.domain.ids import MemoryId, MessageId
-from souvenance.domain.journal import Actor, Add, Content, Delete, Move, Operation, Update
+from souvenance.domain.ids import ConversationId, MemoryId, MessageId
+from souvenance.domain.journal import Actor, Add, Anchor, Content, Delete, Move, Operation, Update
 from souvenance.domain.memory import ACCOUNT_SCOPE, Evidence
 from souvenance.errors import SouvenanceError
 from souvenance.ports.store import Store, Unit
@@ -26,6 +26,19 @@ def revoked(unit: Unit, memory_id: MemoryId = ONE) -> list[bool]:
     return [operation.revoked for operation in unit.journal.of_memory(memory_id)]
 
 
+def append(unit: Unit, anchor: Anchor) -> None:
+    operation = Operation(
+        place=unit.owners.next_place(),
+        memory_id=ONE,
+        scope=BOT_SCOPE,
+        actor=Actor.MODEL,
+        intent=TEA,
+        at=NOW,
+        causes=(anchor,),
+    )
+    unit.journal.append(operation)
+
+
 async def test_operations_read_back_in_order_with_their_causes(store: Store) -> None:
     content = Content(text="Aime le thé 🍵", key="boisson", subject="Ilse", evidence=(Evidence(at=NOW),))
     first = Operation(
@@ -35,7 +48,10 @@ async def test_operations_read_back_in_order_with_their_causes(store: Store) -> 
         actor=Actor.TEXT_CALL,
         intent=Add(content=content),
         at=NOW,
-        causes=(MessageId("msg_1"), MessageId("msg_2")),
+        causes=(
+            Anchor(message=MessageId("msg_1")),
+            Anchor(message=MessageId("msg_2"), said=MessageId("msg_0"), held_in=ConversationId("cnv_1")),
+        ),
     )
     second = replace(first, place=4, actor=Actor.PERSON, intent=Move(scope=ACCOUNT_SCOPE), causes=(), at=later(1))
     third = replace(second, place=10, intent=Delete(), revoked=True)
@@ -121,6 +137,40 @@ async def test_two_conversations_that_let_go_at_once_leave_nothing_standing(stor
     touched = await asyncio.gather(*(write(store, partial(let_go, number=n)) for n in range(1, 7)))
     assert [one for some in touched for one in some] == [ONE]
     assert await read(store, revoked) == [True]
+
+
+async def test_what_a_reply_wrote_goes_with_the_message_that_it_answered(store: Store) -> None:
+    def answer(unit: Unit) -> MessageId:
+        asked, answered = say(unit, 0), say(unit, 0, part=1)
+        say(unit, 1)
+        append(unit, Anchor(message=answered, said=asked))
+        return asked
+
+    asked = await write(store, answer)
+
+    def edit(unit: Unit) -> list[MemoryId]:
+        unit.messages.save(message(0, origin_id=MessageId("msg_edited")))
+        return unit.journal.settle([asked])
+
+    assert await write(store, edit) == [ONE]
+    assert await read(store, revoked) == [True]
+
+
+async def test_session_memory_has_one_holder_whatever_a_fork_holds(store: Store) -> None:
+    def fork(unit: Unit) -> MessageId:
+        origin = say(unit, 0)
+        say(unit, 0, conversation_id="con_2", origin_id=origin)
+        append(unit, Anchor(message=origin, held_in=ConversationId("con_2")))
+        return origin
+
+    origin = await write(store, fork)
+
+    def let_go(unit: Unit, conversation_id: str) -> list[MemoryId]:
+        unit.messages.save(message(0, conversation_id=conversation_id, origin_id=origin, chosen=False))
+        return unit.journal.settle([origin])
+
+    assert await write(store, lambda unit: let_go(unit, "con_1")) == []
+    assert await write(store, lambda unit: let_go(unit, "con_2")) == [ONE]
 
 
 async def test_any_one_of_several_causes_is_enough(store: Store) -> None:

@@ -11,8 +11,8 @@ from datetime import datetime
 from typing import assert_never
 
 from souvenance.domain.equals import leaves
-from souvenance.domain.ids import BotId, MemoryId, MessageId
-from souvenance.domain.journal import Actor, Add, Content, Delete, Intent, Operation, Pin, Update, apply
+from souvenance.domain.ids import BotId, ConversationId, MemoryId
+from souvenance.domain.journal import Actor, Add, Anchor, Content, Delete, Intent, Operation, Pin, Update, apply
 from souvenance.domain.memory import Evidence, Memory, MemoryState, Scope, ScopeKind
 from souvenance.domain.remember import AddNew, Confirm, HeldByPin, KnownAndPinned, decide
 from souvenance.errors import NotFound, PinRoomFull
@@ -51,11 +51,11 @@ Wish = Store | Replace | Remove
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """Who wishes it, when, and the message whose undoing revokes it (none for a person)."""
+    """Who wishes it, when, and what its undoing hangs on (nothing for a person)."""
 
     actor: Actor
     at: datetime
-    messages: tuple[MessageId, ...] = ()
+    anchors: tuple[Anchor, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,10 +182,15 @@ def _appended(unit: Unit, memory_id: MemoryId, scope: Scope, intent: Intent, cau
         actor=cause.actor,
         intent=intent,
         at=cause.at,
-        causes=cause.messages,
+        causes=tuple(_held(anchor, scope) for anchor in cause.anchors),
     )
     unit.journal.append(operation)
     return operation
+
+
+def _held(anchor: Anchor, scope: Scope) -> Anchor:
+    """Session memory goes with its own conversation, whoever else holds the turn (M1)."""
+    return replace(anchor, held_in=ConversationId(scope.ref)) if scope.kind is ScopeKind.CONVERSATION else anchor
 
 
 def _saved(unit: Unit, before: Memory | None, operation: Operation, terms: Sequence[str] | None) -> Memory:

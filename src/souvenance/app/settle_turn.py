@@ -20,7 +20,7 @@ from souvenance.domain.conversation import Conversation, Message, MessageState, 
 from souvenance.domain.cost import learn
 from souvenance.domain.history import history_hash
 from souvenance.domain.ids import MemoryId, MessageId, OwnerId, PromptId
-from souvenance.domain.journal import Actor
+from souvenance.domain.journal import Actor, Anchor
 from souvenance.domain.sent import ERASED, Part, SentPrompt
 from souvenance.domain.terms import terms
 from souvenance.errors import TurnSuperseded
@@ -118,7 +118,8 @@ def _take_back(unit: Unit, left: Sequence[Message], now: datetime) -> None:
 
 
 def _cause(actor: Actor, result: _Result) -> Cause:
-    return Cause(actor=actor, at=result.now, messages=(result.message_id,))
+    anchor = Anchor(message=result.message_id, said=result.plan.opened.message.origin_id)
+    return Cause(actor=actor, at=result.now, anchors=(anchor,))
 
 
 def _put_reply(

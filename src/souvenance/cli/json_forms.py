@@ -75,7 +75,7 @@ def operation_form(operation: Operation) -> JsonForm:
         "scope": operation.scope.key,
         "text": None if content is None else content.text,
         "key": None if content is None else content.key,
-        "causes": list(operation.causes),
+        "causes": [anchor.message for anchor in operation.causes],
         "revoked": operation.revoked,
     }
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TypedDict, assert_never
 
-from souvenance.domain.ids import MemoryId, MessageId
+from souvenance.domain.ids import ConversationId, MemoryId, MessageId
 from souvenance.domain.memory import Evidence, Memory, MemoryState, Origin, Scope
 
 
@@ -95,9 +95,22 @@ Intent = Add | Update | Pin | Unpin | Archive | Restore | Delete | Move
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Anchor:
+    """What an operation hangs on (T4): a message by its origin, held and chosen in some conversation of the owner.
+
+    Of what a reply wrote, `said` is the origin of the user message that it answered: editing either takes it back (T7).
+    Of session memory (M1) only `held_in` counts as a holder.
+    """
+
+    message: MessageId
+    said: MessageId | None = None
+    held_in: ConversationId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One entry of the journal. `causes` are origins of messages: it stands while any of them is held and chosen in any
-    conversation of the owner, or always when it has none. `revoked` is the answer to that, kept beside it.
+    """One entry of the journal. It stands while any of its causes holds, or always when it has none. `revoked` is the
+    answer to that, kept beside it.
     """
 
     place: int
@@ -106,7 +119,7 @@ class Operation:
     actor: Actor
     intent: Intent
     at: datetime
-    causes: tuple[MessageId, ...] = ()
+    causes: tuple[Anchor, ...] = ()
     revoked: bool = False
 
 

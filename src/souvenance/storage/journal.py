@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Row, bindparam, exists, insert, not_, select, update
+from sqlalchemy import BindParameter, Row, bindparam, exists, insert, not_, or_, select, union, update
 
-from souvenance.domain.ids import MemoryId, MessageId
-from souvenance.domain.journal import Actor, Operation
+from souvenance.domain.ids import ConversationId, MemoryId, MessageId
+from souvenance.domain.journal import Actor, Anchor, Operation
 from souvenance.domain.memory import Evidence, Scope
 from souvenance.storage.batches import batches
 from souvenance.storage.evidence import SqlEvidence
@@ -32,13 +32,23 @@ _OPERATIONS = (
     .order_by(operations.c.place)
 )
 _CAUSES = (
-    select(causes.c.place, causes.c.message_origin)
+    select(causes.c.place, causes.c.message_origin, causes.c.said_origin, causes.c.held_in)
     .join_from(operations, causes, causes.c.place == operations.c.place)
     .where(owned(operations), owned(causes), operations.c.memory_id.in_(bindparam("ids", expanding=True)))
     .order_by(causes.c.place, causes.c.message_origin)
 )
-_CONCERNED = select(causes.c.place).where(
-    owned(causes), causes.c.message_origin.in_(bindparam("origins", expanding=True))
+_ORIGINS: BindParameter[str] = bindparam("origins", expanding=True)
+_CONCERNED = union(
+    select(causes.c.place).where(owned(causes), causes.c.message_origin.in_(_ORIGINS)),
+    select(causes.c.place).where(owned(causes), causes.c.said_origin.in_(_ORIGINS)),
+)
+_said = messages.alias("said")
+_ANSWERS_IT = exists().where(
+    owned(_said),
+    _said.c.origin_id == causes.c.said_origin,
+    _said.c.conversation_id == messages.c.conversation_id,
+    _said.c.position == messages.c.position,
+    _said.c.chosen,
 )
 _STANDS = exists().where(
     owned(causes),
@@ -46,6 +56,8 @@ _STANDS = exists().where(
     owned(messages),
     messages.c.origin_id == causes.c.message_origin,
     messages.c.chosen,
+    or_(causes.c.held_in.is_(None), causes.c.held_in == messages.c.conversation_id),
+    or_(causes.c.said_origin.is_(None), _ANSWERS_IT),
 )
 _HOLD = select(owners.c.place).where(owned(owners)).with_for_update()
 _SETTLE = (
@@ -74,8 +86,8 @@ class SqlJournal(Repository):
             "at": operation.at,
         }
         self._insert(insert(operations), [row])
-        origins = dict.fromkeys(operation.causes)
-        self._insert(insert(causes), [{"message_origin": one, "place": operation.place} for one in origins])
+        by_message = {anchor.message: anchor for anchor in operation.causes}
+        self._insert(insert(causes), [_cause_row(anchor, operation.place) for anchor in by_message.values()])
         self._evidence().put(operation)
 
     def of_memory(self, memory_id: MemoryId) -> list[Operation]:
@@ -84,12 +96,12 @@ class SqlJournal(Repository):
     def of_memories(self, memory_ids: Sequence[MemoryId]) -> dict[MemoryId, list[Operation]]:
         found: defaultdict[MemoryId, list[Operation]] = defaultdict(list)
         for ids in batches(list(dict.fromkeys(memory_ids))):
-            origins: defaultdict[int, list[MessageId]] = defaultdict(list)
+            anchors: defaultdict[int, list[Anchor]] = defaultdict(list)
             for row in self._rows(_CAUSES, ids=ids):
-                origins[row.place].append(row.message_origin)
+                anchors[row.place].append(_anchor(row))
             said = self._evidence().by_place(ids)
             for row in self._rows(_OPERATIONS, ids=ids):
-                found[row.memory_id].append(_operation(row, tuple(origins[row.place]), said.get(row.place, ())))
+                found[row.memory_id].append(_operation(row, tuple(anchors[row.place]), said.get(row.place, ())))
         return dict(found)
 
     def settle(self, origins: Sequence[MessageId]) -> list[MemoryId]:
@@ -104,7 +116,24 @@ class SqlJournal(Repository):
         return SqlEvidence(self._connection, self._owner_id, self._hash)
 
 
-def _operation(row: Row[Any], causes: tuple[MessageId, ...], evidence: tuple[Evidence, ...]) -> Operation:
+def _cause_row(anchor: Anchor, place: int) -> dict[str, object]:
+    return {
+        "message_origin": anchor.message,
+        "place": place,
+        "said_origin": anchor.said,
+        "held_in": anchor.held_in,
+    }
+
+
+def _anchor(row: Row[Any]) -> Anchor:
+    return Anchor(
+        message=MessageId(row.message_origin),
+        said=None if row.said_origin is None else MessageId(row.said_origin),
+        held_in=None if row.held_in is None else ConversationId(row.held_in),
+    )
+
+
+def _operation(row: Row[Any], causes: tuple[Anchor, ...], evidence: tuple[Evidence, ...]) -> Operation:
     return Operation(
         place=row.place,
         memory_id=row.memory_id,

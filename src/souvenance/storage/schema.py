@@ -222,8 +222,12 @@ causes = table(
     owner(),
     word("message_origin", key=True),
     Column("place", BigInteger, primary_key=True),
+    word("said_origin", nullable=True),
+    word("held_in", nullable=True),
     Index("causes_by_place", "owner_id", "place"),
+    Index("causes_by_said", "owner_id", "said_origin"),
 )
+"""`domain.journal.Anchor`: the message, the user message that it answered, the one conversation that counts."""
 
 index_items = table(
     "index_items",
@@ -352,6 +356,25 @@ due = table(
 )
 """`ready_at`: when it may be claimed (its `due_at`; while leased, the end of the lease; NULL while parked). `due_next`
 serves the claim, which alone looks across owners. `again`: became due anew while it was leased."""
+
+drafts = table(
+    "drafts",
+    owner(),
+    word("draft_id", key=True),
+    word("batch"),
+    word("scope"),
+    word("origin"),
+    Column("text", Content, nullable=False),
+    Column("key", Content, nullable=True),
+    flag("pinned"),
+    Column("sources", Text, nullable=False, default="[]"),
+    moment("created_at"),
+    moment("until"),
+    Index("drafts_by_batch", "owner_id", "batch", "draft_id"),
+    Index("drafts_by_end", "until"),
+)
+"""Memories to be reviewed (V10): in no prompt, search or count. `batch` names those of one drafting, `sources` the ids
+of the messages that they were drawn from."""
 
 erasures = table(
     "erasures",

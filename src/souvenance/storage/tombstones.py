@@ -68,7 +68,7 @@ def tombstones_of(memory: Memory, operations: Sequence[Operation], hashed: Hashe
     scopes = {memory.scope, *(operation.scope for operation in operations)}
     evidence = (source for content in contents for source in content.evidence)
     sources = {source.message_id for source in evidence if source.message_id is not None}
-    sources.update(origin for operation in operations for origin in operation.causes)
+    sources.update(anchor.message for operation in operations for anchor in operation.causes)
     return [
         Tombstone(
             scope=scope,

@@ -13,7 +13,7 @@ from souvenance.app.erase import erase_memories, purge_ended, undo_erasure
 from souvenance.app.pin_memory import pin_memory
 from souvenance.app.undo_writes import undo_writes
 from souvenance.domain.ids import ConversationId, MemoryId, MessageId
-from souvenance.domain.journal import Actor, Content, fold
+from souvenance.domain.journal import Actor, Anchor, Content, fold
 from souvenance.domain.memory import ACCOUNT_SCOPE, Evidence, Memory, Scope
 from souvenance.ports.store import Unit
 from souvenance.storage.postgres import PostgresStore
@@ -37,7 +37,7 @@ async def tell(house: House, position: int) -> MessageId:
 
 
 async def wish(house: House, wanted: Store | Replace | Remove, *causes: MessageId) -> None:
-    cause = Cause(actor=Actor.MODEL, at=house.clock.now(), messages=causes)
+    cause = Cause(actor=Actor.MODEL, at=house.clock.now(), anchors=tuple(Anchor(message=cause) for cause in causes))
     await write(house, lambda unit: carry_out(unit, wanted, cause))
 
 

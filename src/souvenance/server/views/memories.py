@@ -141,7 +141,7 @@ class OperationJson(BaseModel):
             text=None if content is None else content.text,
             key=None if content is None else content.key,
             subject=None if content is None else content.subject,
-            causes=list(operation.causes),
+            causes=[anchor.message for anchor in operation.causes],
             revoked=operation.revoked,
         )
 

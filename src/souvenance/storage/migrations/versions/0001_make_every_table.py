@@ -26,6 +26,7 @@ def upgrade() -> None:
     _make_epochs()
     _make_prompts()
     _make_due_work_and_notifications()
+    _make_drafts()
     _make_erasures()
 
 
@@ -249,9 +250,12 @@ def _make_journal() -> None:
         sa.Column("owner_id", WORD, nullable=False),
         sa.Column("message_origin", WORD, nullable=False),
         sa.Column("place", sa.BigInteger(), nullable=False),
+        sa.Column("said_origin", WORD, nullable=True),
+        sa.Column("held_in", WORD, nullable=True),
         key=("owner_id", "message_origin", "place"),
     )
     op.create_index("causes_by_place", "causes", ["owner_id", "place"])
+    op.create_index("causes_by_said", "causes", ["owner_id", "said_origin"])
     _table(
         "evidence",
         sa.Column("owner_id", WORD, nullable=False),
@@ -397,6 +401,26 @@ def _make_due_work_and_notifications() -> None:
     )
     op.create_index("due_in_order", "due", ["owner_id", "conversation_id", "state", "due_at"])
     op.create_index("due_next", "due", ["rank", "ready_at"])
+
+
+def _make_drafts() -> None:
+    _table(
+        "drafts",
+        sa.Column("owner_id", WORD, nullable=False),
+        sa.Column("draft_id", WORD, nullable=False),
+        sa.Column("batch", WORD, nullable=False),
+        sa.Column("scope", WORD, nullable=False),
+        sa.Column("origin", WORD, nullable=False),
+        sa.Column("text", sa.LargeBinary(), nullable=False),
+        sa.Column("key", sa.LargeBinary(), nullable=True),
+        sa.Column("pinned", sa.Boolean(), nullable=False),
+        sa.Column("sources", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("until", sa.BigInteger(), nullable=False),
+        key=("owner_id", "draft_id"),
+    )
+    op.create_index("drafts_by_batch", "drafts", ["owner_id", "batch", "draft_id"])
+    op.create_index("drafts_by_end", "drafts", ["until"])
 
 
 def _make_erasures() -> None:
