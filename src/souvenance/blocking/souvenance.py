@@ -1,27 +1,16 @@
-"""The one synchronous door, for scripts and notebooks: the library on an event loop of its own, in a thread.
-
-    with souvenance.blocking.open("my-memory") as memory:
-        for piece in memory.chat("Hello", bot="Ada"):
-            print(piece.text, end="")
-
-It works where a loop is already running, as in a notebook, and may be shared by threads.
-"""
+"""The methods of the library's door, each waiting for its namesake there."""
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Mapping
-from concurrent.futures import CancelledError, Future
-from contextlib import AbstractAsyncContextManager, suppress
-from os import PathLike
+from collections.abc import Iterator, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Self
 
 from souvenance.app.browse import MemoryView, Page
 from souvenance.app.prepare_turn import Prepared, Recorded
 from souvenance.app.query_memories import Hits
 from souvenance.app.remember import Remembered
+from souvenance.blocking.loop_thread import LoopThread, Opening
 from souvenance.domain.bot import Bot, Preset
 from souvenance.domain.conversation import Conversation, Message
 from souvenance.domain.erasure import Erasure
@@ -29,105 +18,15 @@ from souvenance.domain.ids import ConversationId, ErasureId, MemoryId
 from souvenance.domain.journal import Operation
 from souvenance.domain.limits import Level
 from souvenance.domain.memory import Memory
-from souvenance.errors import StoreUnavailable
-from souvenance.library import Piece, Reply, Souvenance, open_memory
+from souvenance.library import Piece, Reply
 from souvenance.ports.memories import Order, Shelf
-
-if TYPE_CHECKING:
-    from souvenance.ports.chat_model import ChatModel
-
-T = TypeVar("T")
-
-
-def open(  # noqa: A001 - `blocking.open` mirrors `souvenance.open`
-    folder: str | PathLike[str] | None = None,
-    *,
-    database_url: str | None = None,
-    model: ChatModel | str | None = None,
-    **settings: object,
-) -> BlockingSouvenance:
-    """The memory in a folder or database, opened; the arguments and errors are those of `souvenance.open`.
-
-    Use it in a `with` block, or `close` it.
-    """
-    return BlockingSouvenance(lambda: open_memory(folder, database_url=database_url, model=model, **settings))
-
-
-class _LoopThread:
-    """An event loop in a thread that lives as long as one opened memory."""
-
-    def __init__(self, opening: Callable[[], AbstractAsyncContextManager[Souvenance]]) -> None:
-        self._opening = opening
-        self._opened: Future[Souvenance] = Future()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._stop: asyncio.Event | None = None
-        # Re-entrant: the collector may end an iterator of ours while this very thread holds it.
-        self._gate = threading.RLock()
-        self._closing = False
-        self._thread = threading.Thread(target=self._run, name="souvenance-loop", daemon=True)
-        self._thread.start()
-
-    def opened(self) -> Souvenance:
-        """What was opened; raises what opening it raised."""
-        return self._opened.result()
-
-    def call(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """The result of `work` on the loop; an interrupt of the caller cancels it there."""
-        called = None if threading.current_thread() is self._thread else self._submitted(work)
-        if called is None:
-            raise StoreUnavailable("it is closed, or called from its own thread")
-        try:
-            return called.result()
-        except CancelledError as error:
-            raise StoreUnavailable("it was closed meanwhile") from error
-        except BaseException:
-            called.cancel()
-            raise
-
-    def finish(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Do it on the loop and wait; on the loop's own thread (a collected iterator) without waiting."""
-        if threading.current_thread() is self._thread and self._loop is not None:
-            asyncio.run_coroutine_threadsafe(work(), self._loop)
-        elif done := self._submitted(work):
-            with suppress(CancelledError):  # Closing ends everything anyway.
-                done.result()
-
-    def close(self) -> None:
-        """Close what was opened and end the thread; again is harmless."""
-        with self._gate:
-            if self._loop is not None and self._stop is not None and not self._closing:
-                self._loop.call_soon_threadsafe(self._stop.set)
-            self._closing = True
-        self._thread.join()
-
-    def _submitted(self, work: Callable[[], Coroutine[Any, Any, T]]) -> Future[T] | None:
-        """Handed to the loop before it is told to stop, or not at all."""
-        with self._gate:
-            if self._loop is None or self._closing:
-                return None
-            return asyncio.run_coroutine_threadsafe(work(), self._loop)
-
-    def _run(self) -> None:
-        with asyncio.Runner() as runner:
-            runner.run(self._live())
-
-    async def _live(self) -> None:
-        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        try:
-            async with self._opening() as memory:
-                self._opened.set_result(memory)
-                await self._stop.wait()
-        except Exception as error:
-            if self._opened.done():
-                raise
-            self._opened.set_exception(error)
 
 
 class BlockingSouvenance:
     """`Souvenance` with methods that wait; each does and raises what its namesake there does."""
 
-    def __init__(self, opening: Callable[[], AbstractAsyncContextManager[Souvenance]]) -> None:
-        self._thread = _LoopThread(opening)
+    def __init__(self, opening: Opening) -> None:
+        self._thread = LoopThread(opening)
         self._memory = self._thread.opened()
 
     def __enter__(self) -> Self:
@@ -154,7 +53,7 @@ class BlockingSouvenance:
         request_key: str = "",
     ) -> Iterator[Piece]:
         """The reply piece by piece; closing the iterator stops it and keeps it as cut off."""
-        return self._each(
+        return self._thread.each(
             lambda: self._memory.chat(text, bot=bot, conversation=conversation, model=model, request_key=request_key)
         )
 
@@ -198,10 +97,10 @@ class BlockingSouvenance:
         return self._thread.call(lambda: self._memory.begin(bot=bot, title=title, model=model))
 
     def conversations(self, *, bot: str | None = None) -> Iterator[Conversation]:
-        return self._each(lambda: self._memory.conversations(bot=bot))
+        return self._thread.each(lambda: self._memory.conversations(bot=bot))
 
     def messages(self, conversation: Conversation | ConversationId) -> Iterator[Message]:
-        return self._each(lambda: self._memory.messages(conversation))
+        return self._thread.each(lambda: self._memory.messages(conversation))
 
     # --- memories ---
 
@@ -227,7 +126,9 @@ class BlockingSouvenance:
         shelf: Shelf = Shelf.ALL,
         order: Order = Order.UPDATED,
     ) -> Iterator[MemoryView]:
-        return self._each(lambda: self._memory.memories(bot=bot, everywhere=everywhere, shelf=shelf, order=order))
+        return self._thread.each(
+            lambda: self._memory.memories(bot=bot, everywhere=everywhere, shelf=shelf, order=order)
+        )
 
     def page_of_memories(
         self,
@@ -286,7 +187,7 @@ class BlockingSouvenance:
     # --- bots ---
 
     def bots(self) -> Iterator[Bot]:
-        return self._each(self._memory.bots)
+        return self._thread.each(self._memory.bots)
 
     def bot(self, name: str) -> Bot:
         return self._thread.call(lambda: self._memory.bot(name))
@@ -314,30 +215,3 @@ class BlockingSouvenance:
 
     def set_level(self, bot: str, level: Level) -> None:
         self._thread.call(lambda: self._memory.set_level(bot, level))
-
-    # --- inside ---
-
-    def _each(self, make: Callable[[], AsyncGenerator[T, None]]) -> Iterator[T]:
-        items = self._thread.call(lambda: _made(make))
-        try:
-            while batch := self._thread.call(lambda: _next(items)):
-                yield batch[0]
-        finally:
-            self._thread.finish(lambda: _ended(items))
-
-
-async def _made(make: Callable[[], AsyncGenerator[T, None]]) -> AsyncGenerator[T, None]:
-    return make()
-
-
-async def _next(items: AsyncIterator[T]) -> tuple[T, ...]:
-    """The next item alone, nothing at the end."""
-    try:
-        return (await anext(items),)
-    except StopAsyncIteration:
-        return ()
-
-
-async def _ended(items: AsyncGenerator[T, None]) -> None:
-    with suppress(RuntimeError):  # An interrupt has cancelled it, and it is still ending.
-        await items.aclose()
