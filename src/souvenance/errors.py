@@ -5,12 +5,13 @@
     │   ├── EmptyText · TextTooLong · UnusableText · BadValue
     ├── NotFound              no such thing for this owner (or it is somebody else's: the same answer)
     ├── Conflict              the world has moved, or has no room
-    │   ├── StaleEdit · KeyTaken · NameTaken · PinRoomFull · RequestKeyUsed · TurnSuperseded · OfferExpired
+    │   ├── StaleEdit · KeyTaken · NameTaken · PinRoomFull · RequestKeyUsed · TurnSuperseded · OfferExpired · DraftExpired
+    │   ├── BotGone
     ├── Refused               a rule says no (policy, pinned, credit)
     │   ├── MemoryIsOff · PinnedMemory
     ├── PromptTooLarge        what must be sent does not fit the model
     ├── ModelError            the model did not do its part
-    │   ├── NoModel · UnknownModel · ModelUnreachable · ModelRefused · ModelTimedOut · ModelBroken
+    │   ├── NoModel · UnknownModel · ModelUnreachable · ModelRefused · ModelTimedOut · ModelBroken · UnusableDrafts
     ├── StoreError            the store did not do its part
     │   ├── StoreUnavailable · StoreTooNew
     └── SettingError          the installation is not set up as it says
@@ -182,6 +183,30 @@ class OfferExpired(Conflict):
         )
 
 
+class DraftExpired(Conflict):
+    """A draft was neither saved nor discarded in time (V10)."""
+
+    code = "draft_expired"
+
+    def __init__(self, draft_id: str, *, until: str) -> None:
+        super().__init__(
+            f"Draft {draft_id} expired at {until}: it can no longer be read or saved.", draft_id=draft_id, until=until
+        )
+
+
+class BotGone(Conflict):
+    """The bot that should answer was deleted; what was said with it stays readable (M8)."""
+
+    code = "bot_gone"
+
+    def __init__(self, bot_id: str) -> None:
+        super().__init__(
+            f"Bot {bot_id} was deleted and cannot answer any more; the conversation stays readable. "
+            "Begin another one with another bot.",
+            bot_id=bot_id,
+        )
+
+
 class Refused(SouvenanceError):
     """A rule says no."""
 
@@ -293,6 +318,21 @@ class ModelBroken(ModelError):
 
     def __init__(self, model: str, *, problem: str) -> None:
         super().__init__(f"{model} sent {problem}.", model=model, problem=problem)
+
+
+class UnusableDrafts(ModelError):
+    """A model was asked for drafts and, asked again, still gave none that can be used (V5, V6)."""
+
+    code = "unusable_drafts"
+
+    def __init__(self, model: str, *, reason: str, tokens_in: int, tokens_out: int) -> None:
+        super().__init__(
+            f"{model} was asked twice and gave no usable drafts: {reason} Nothing was stored.",
+            model=model,
+            reason=reason,
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
+        )
 
 
 class StoreError(SouvenanceError):

@@ -11,6 +11,8 @@ from souvenance.app.edit_memory import held
 from souvenance.app.kit import Kit
 from souvenance.domain.erasure import Erasure
 from souvenance.domain.ids import ErasureId, MemoryId, OwnerId
+from souvenance.domain.journal import content_of
+from souvenance.domain.text import fold
 from souvenance.errors import BadValue, NotFound, OfferExpired
 from souvenance.ports.store import Unit
 
@@ -67,14 +69,17 @@ async def undo_erasure(kit: Kit, owner_id: OwnerId, erasure_id: ErasureId) -> Er
 
 
 async def purge_ended(kit: Kit) -> int:
-    """Purge every erasure whose offer has ended, of all owners; returns how many memories are gone."""
+    """Purge every erasure whose offer has ended and every draft that has expired, of all owners; returns how many
+    memories and drafts are gone.
+    """
     now = kit.clock.now()
 
     def work(unit: Unit) -> int:
         unit.owners.hold()
-        purged = 0
+        purged = unit.drafts.purge_ended(now)
         for erasure in unit.erasures.ended(now):
-            unit.erasures.purge(erasure, now)
+            purged += _drop_drafts(unit, erasure)
+            unit.erasures.purge(erasure)
             purged += len(erasure.memory_ids)
         return purged
 
@@ -84,3 +89,17 @@ async def purge_ended(kit: Kit) -> int:
     purged = sum([await kit.store.write(owner_id, work, label="erasures.purged") for owner_id in owners])
     await kit.store.scrub(deleted=purged > 0)
     return purged
+
+
+def _drop_drafts(unit: Unit, erasure: Erasure) -> int:
+    """Drop the drafts that say what one of these memories says or once said (M14); returns how many."""
+    scopes = sorted({memory.scope for memory in unit.memories.many(erasure.memory_ids)}, key=lambda scope: scope.key)
+    drafts = unit.drafts.of_scopes(scopes) if scopes else []
+    if not drafts:
+        return 0
+    journal = unit.journal.of_memories(erasure.memory_ids)
+    said = (content_of(operation.intent) for operations in journal.values() for operation in operations)
+    erased = {fold(content.text) for content in said if content is not None}
+    gone = [draft.draft_id for draft in drafts if fold(draft.text) in erased]
+    unit.drafts.remove(gone)
+    return len(gone)

@@ -15,6 +15,7 @@ TurnId = NewType("TurnId", str)
 MessageId = NewType("MessageId", str)
 MemoryId = NewType("MemoryId", str)
 ErasureId = NewType("ErasureId", str)
+DraftId = NewType("DraftId", str)
 PromptId = NewType("PromptId", str)
 NotificationId = NewType("NotificationId", str)
 

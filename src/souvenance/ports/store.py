@@ -10,11 +10,12 @@ from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
 from souvenance.domain.due import Due
-from souvenance.domain.erasure import Erasure
+from souvenance.domain.erasure import Erasure, Tombstone
 from souvenance.domain.ids import ErasureId, NotificationId, OwnerId
 from souvenance.domain.notification import Notification
 from souvenance.domain.owner import Owner
 from souvenance.ports.conversations import Bots, Conversations, Levels, Messages, Personas, Turns
+from souvenance.ports.drafts import Drafts
 from souvenance.ports.memories import Index, Journal, Memories, Scopes
 from souvenance.ports.prompts import Calibrations, Epochs, Prompts, ShortIds
 
@@ -83,14 +84,14 @@ class Erasures(Protocol):
     """M14's offers and tombstones."""
 
     def begin(self, erasure: Erasure) -> None:
-        """Hide the memories (state ERASING) and keep the offer."""
+        """Hide the memories (state ERASING), keep the offer and write the tombstones of all that they ever said."""
         ...
 
     def get(self, erasure_id: ErasureId) -> Erasure | None: ...
 
     def undo(self, erasure_id: ErasureId) -> None:
-        """Bring its memories back as their journal has them by now and drop the offer; one whose equal was stored
-        meanwhile comes back SHADOWED. NotFound when there is no such offer (any more).
+        """Bring its memories back as their journal has them by now, drop the offer and its tombstones; one whose equal
+        was stored meanwhile comes back SHADOWED. NotFound when there is no such offer (any more).
         """
         ...
 
@@ -98,15 +99,15 @@ class Erasures(Protocol):
         """The owner's offers whose time is up at `now`."""
         ...
 
-    def purge(self, erasure: Erasure, now: datetime) -> None:
-        """Write the tombstones, then remove text, postings, operations, epochs, and blank the prompt parts.
+    def purge(self, erasure: Erasure) -> None:
+        """Remove text, postings, operations, epochs and drafts that say the same, and blank the prompt parts.
 
         Nothing happens when the offer is gone: taken back, or purged by another process.
         """
         ...
 
-    def has_tombstone(self, scope_key: str, text: str) -> bool:
-        """Whether a person erased a memory of equal text (M10's folding) in this scope."""
+    def tombstones(self, *, text: str, key: str | None) -> list[Tombstone]:
+        """All tombstones of a text that is equal after folding (M10), in whatever scope; with a key, of that key's."""
         ...
 
 
@@ -151,6 +152,8 @@ class Unit(Protocol):
     def due(self) -> DueWork: ...
     @property
     def erasures(self) -> Erasures: ...
+    @property
+    def drafts(self) -> Drafts: ...
 
     def keyed_hash(self, text: str) -> bytes:
         """32 bytes, the same for the same text and owner, telling nothing without the owner's secret."""
@@ -171,12 +174,19 @@ class Store(Protocol):
         """Run `work` against one snapshot, in one hop; nothing is written."""
         ...
 
+    async def rehearse(self, owner_id: OwnerId, work: Callable[[Unit], T], *, label: str) -> T:
+        """The result of `work` as `write` would give it, every change taken back: what the world would be like (T1).
+
+        It holds the locks of a write while it runs; no probe is told, since nothing is committed.
+        """
+        ...
+
     async def claim(self, *, worker: str, now: datetime, lease: timedelta, kinds: Sequence[str]) -> Due | None:
         """Lease the next piece of due work, fairly across owners and in order within a conversation."""
         ...
 
     async def owners_with_ended_offers(self, now: datetime) -> list[OwnerId]:
-        """Owners with erasures to purge (the due work of M14; the second of the claim's statements)."""
+        """Owners with erasures or drafts to purge (the due work of M14 and V10)."""
         ...
 
     async def will_purge(self) -> None:

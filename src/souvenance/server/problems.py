@@ -19,6 +19,7 @@ STATUSES: Mapping[type[SouvenanceError], int] = {
     errors.NotFound: 404,
     errors.Conflict: 409,
     errors.OfferExpired: 410,
+    errors.DraftExpired: 410,
     errors.Refused: 403,
     errors.PromptTooLarge: 422,
     errors.ModelError: 502,

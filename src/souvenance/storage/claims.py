@@ -1,17 +1,17 @@
-"""The two statements that look across owners: the claim of due work and the offers that have ended (HOUSE 7)."""
+"""The two statements that look across owners: the claim of due work and what has ended: offers, drafts (HOUSE 7)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, bindparam, or_, select, tuple_, update
+from sqlalchemy import Connection, bindparam, or_, select, tuple_, union, update
 
 from souvenance.domain.due import Due, DueState
 from souvenance.domain.ids import OwnerId
 from souvenance.storage.columns import Moment
 from souvenance.storage.due import due_of
-from souvenance.storage.schema import due, erasures
+from souvenance.storage.schema import drafts, due, erasures
 
 _NOW = bindparam("now", type_=Moment)
 _other = due.alias("other")
@@ -45,7 +45,10 @@ LEASE = (
     .values(state=DueState.LEASED, fence=due.c.fence + 1)
     .returning(due)
 )
-ENDED = select(erasures.c.owner_id).where(erasures.c.until <= _NOW).distinct()
+ENDED = union(
+    select(erasures.c.owner_id).where(erasures.c.until <= _NOW),
+    select(drafts.c.owner_id).where(drafts.c.until <= _NOW, drafts.c.text.is_not(None)),
+)
 
 
 def any_claimable(connection: Connection, *, now: datetime, kinds: Sequence[str]) -> bool:

@@ -364,7 +364,7 @@ drafts = table(
     word("batch"),
     word("scope"),
     word("origin"),
-    Column("text", Content, nullable=False),
+    Column("text", Content, nullable=True),
     Column("key", Content, nullable=True),
     flag("pinned"),
     Column("sources", Text, nullable=False, default="[]"),
@@ -374,7 +374,7 @@ drafts = table(
     Index("drafts_by_end", "until"),
 )
 """Memories to be reviewed (V10): in no prompt, search or count. `batch` names those of one drafting, `sources` the ids
-of the messages that they were drawn from."""
+of the messages that they were drawn from; the text of an expired one is NULL once it is purged."""
 
 erasures = table(
     "erasures",
@@ -389,9 +389,11 @@ erasures = table(
 tombstones = table(
     "tombstones",
     owner(),
-    word("scope", key=True),
     Column("text_hash", LargeBinary, primary_key=True),
+    word("scope", key=True),
     Column("subject_hash", LargeBinary, primary_key=True),
+    word("erasure_id", key=True),
     Column("sources", Text, nullable=False),
     moment("erased_at"),
+    Index("tombstones_by_erasure", "owner_id", "erasure_id"),
 )

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from souvenance.domain.ids import OwnerId
 from souvenance.storage.bots import SqlBots, SqlLevels
 from souvenance.storage.conversations import SqlConversations
+from souvenance.storage.drafts import SqlDrafts
 from souvenance.storage.due import SqlDueWork
 from souvenance.storage.epochs import SqlEpochs, SqlShortIds
 from souvenance.storage.erasures import SqlErasures
@@ -114,3 +115,7 @@ class SqlUnit:
     @cached_property
     def erasures(self) -> SqlErasures:
         return self._make(SqlErasures)
+
+    @cached_property
+    def drafts(self) -> SqlDrafts:
+        return self._make(SqlDrafts)

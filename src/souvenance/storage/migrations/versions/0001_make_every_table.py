@@ -411,7 +411,7 @@ def _make_drafts() -> None:
         sa.Column("batch", WORD, nullable=False),
         sa.Column("scope", WORD, nullable=False),
         sa.Column("origin", WORD, nullable=False),
-        sa.Column("text", sa.LargeBinary(), nullable=False),
+        sa.Column("text", sa.LargeBinary(), nullable=True),
         sa.Column("key", sa.LargeBinary(), nullable=True),
         sa.Column("pinned", sa.Boolean(), nullable=False),
         sa.Column("sources", sa.Text(), nullable=False),
@@ -437,10 +437,12 @@ def _make_erasures() -> None:
     _table(
         "tombstones",
         sa.Column("owner_id", WORD, nullable=False),
-        sa.Column("scope", WORD, nullable=False),
         sa.Column("text_hash", sa.LargeBinary(), nullable=False),
+        sa.Column("scope", WORD, nullable=False),
         sa.Column("subject_hash", sa.LargeBinary(), nullable=False),
+        sa.Column("erasure_id", WORD, nullable=False),
         sa.Column("sources", sa.Text(), nullable=False),
         sa.Column("erased_at", sa.BigInteger(), nullable=False),
-        key=("owner_id", "scope", "text_hash", "subject_hash"),
+        key=("owner_id", "text_hash", "scope", "subject_hash", "erasure_id"),
     )
+    op.create_index("tombstones_by_erasure", "tombstones", ["owner_id", "erasure_id"])
