@@ -63,6 +63,13 @@ class MeasuredStore:
         phase.seconds = time.perf_counter() - began
         return result
 
+    async def rehearse(self, owner_id: OwnerId, work: Callable[[Unit], T], *, label: str) -> T:
+        phase = self._begin(label, writes=False)
+        began = time.perf_counter()
+        result = await self._store.rehearse(owner_id, work, label=label)
+        phase.seconds = time.perf_counter() - began
+        return result
+
     async def claim(self, *, worker: str, now: datetime, lease: timedelta, kinds: Sequence[str]) -> Due | None:
         return await self._store.claim(worker=worker, now=now, lease=lease, kinds=kinds)
 

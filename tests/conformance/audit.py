@@ -65,6 +65,9 @@ class AuditedStore:
     async def read(self, owner_id: OwnerId, work: Callable[[Unit], T], *, label: str) -> T:
         return await self._store.read(owner_id, _watched(work), label=label)
 
+    async def rehearse(self, owner_id: OwnerId, work: Callable[[Unit], T], *, label: str) -> T:
+        return await self._store.rehearse(owner_id, _watched(work), label=label)
+
     async def claim(self, *, worker: str, now: datetime, lease: timedelta, kinds: Sequence[str]) -> Due | None:
         return await self._store.claim(worker=worker, now=now, lease=lease, kinds=kinds)
 

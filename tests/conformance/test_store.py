@@ -131,6 +131,35 @@ async def test_an_error_in_the_work_rolls_everything_back(store: Store) -> None:
     assert (place, bots) == (0, [])
 
 
+async def test_t1_a_rehearsal_tells_what_would_be_and_leaves_nothing_behind(place: Place) -> None:
+    heard: list[str] = []
+    store = await place.open(probe=heard.append)
+    await make_alice(store)
+
+    def make(unit: Unit) -> tuple[int, str]:
+        unit.bots.put(rows.bot())
+        return unit.owners.next_place(), unit.bots.page(after=None, limit=9)[0].name
+
+    assert await store.rehearse(ALICE, make, label="bot.rehearsed") == (1, rows.bot().name)
+    # Another process gets the locks that the rehearsal held.
+    other = await place.open()
+    assert await other.write(ALICE, next_place, label="place.taken") == 1
+    assert await other.read(ALICE, lambda unit: unit.bots.page(after=None, limit=9), label="bot.listed") == []
+    await other.close()
+    await store.close()
+    assert heard == ["owner.created:before", "owner.created:after"]
+
+
+async def test_an_error_in_a_rehearsal_comes_out_and_leaves_nothing_behind(store: Store) -> None:
+    def fail(unit: Unit) -> None:
+        unit.owners.next_place()
+        raise EmptyText("name")
+
+    with pytest.raises(EmptyText):
+        await store.rehearse(ALICE, fail, label="place.rehearsed")
+    assert await store.write(ALICE, next_place, label="place.taken") == 1
+
+
 async def test_a_read_cannot_write(bare_store: Store) -> None:
     await make_alice(bare_store)
     with pytest.raises(StoreUnavailable):

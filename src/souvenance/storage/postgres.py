@@ -90,6 +90,15 @@ class PostgresStore:
 
         return await self._to_its_end(_persistently(self._reads, look), label)
 
+    async def rehearse(self, owner_id: OwnerId, work: Callable[[Unit], T], *, label: str) -> T:
+        def rehearsed(connection: Connection) -> T:
+            with connection.begin() as transaction:
+                result = work(SqlUnit(connection, owner_id))
+                transaction.rollback()
+            return result
+
+        return await self._to_its_end(_persistently(self.engine, rehearsed), label)
+
     async def claim(self, *, worker: str, now: datetime, lease: timedelta, kinds: Sequence[str]) -> Due | None:
         def transact(connection: Connection) -> Due | None:
             with connection.begin():

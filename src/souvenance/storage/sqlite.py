@@ -82,6 +82,11 @@ class SqliteStore:
             lambda connection: _persistently(connection, lambda: work(SqlUnit(connection, owner_id)))
         )
 
+    async def rehearse(self, owner_id: OwnerId, work: Callable[[Unit], T], *, label: str) -> T:
+        return await self._writer.run(
+            lambda connection: _persistently(connection, lambda: work(SqlUnit(connection, owner_id)), stays=False)
+        )
+
     async def claim(self, *, worker: str, now: datetime, lease: timedelta, kinds: Sequence[str]) -> Due | None:
         if not await self._readers.run(
             lambda connection: _persistently(connection, lambda: claims.any_claimable(connection, now=now, kinds=kinds))
@@ -141,14 +146,19 @@ def _nothing(_: str) -> None:
     return
 
 
-def _persistently(connection: Connection, work: Callable[[], T]) -> T:
-    """Run `work` in one transaction; once more, a few times, when another process holds the file."""
+def _persistently(connection: Connection, work: Callable[[], T], *, stays: bool = True) -> T:
+    """Run `work` in one transaction, which is rolled back unless it `stays`; once more, a few times, when another
+    process holds the file.
+    """
     tries = 0
     while True:
         tries += 1
         try:
-            with connection.begin():
-                return work()
+            with connection.begin() as transaction:
+                result = work()
+                if not stays:
+                    transaction.rollback()
+                return result
         except (DBAPIError, sqlite3.Error) as error:
             fault = faults.of_sqlite(error)
             if fault is Fault.OURS:

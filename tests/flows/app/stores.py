@@ -37,6 +37,12 @@ class FailingStore:
         self.done.append(label)
         return result
 
+    async def rehearse(self, owner_id: OwnerId, work: Callable[[Unit], T], *, label: str) -> T:
+        self._refuse(label)
+        result = await self._store.rehearse(owner_id, work, label=label)
+        self.done.append(label)
+        return result
+
     async def claim(self, *, worker: str, now: datetime, lease: timedelta, kinds: Sequence[str]) -> Due | None:
         return await self._store.claim(worker=worker, now=now, lease=lease, kinds=kinds)
 
