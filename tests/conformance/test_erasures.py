@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from souvenance.domain.epoch import Epoch, EpochLine
 from souvenance.domain.ids import ConversationId, MemoryId, MessageId, PromptId, TurnId
 from souvenance.domain.journal import Add, Archive, Content, Delete, Move, Update
-from souvenance.domain.memory import ACCOUNT_SCOPE, Evidence, Memory, MemoryState
+from souvenance.domain.memory import ACCOUNT_SCOPE, Evidence, Memory, MemoryState, Scope
 from souvenance.domain.sent import ERASED, Part, SentPrompt
 from souvenance.errors import NotFound
 from souvenance.ports.store import Store, Unit
@@ -165,12 +164,12 @@ async def test_a_purge_leaves_tombstones_of_every_text_in_every_scope_it_was_in(
         assert moved is not None
         unit.memories.save(replace(moved, text="Likes jasmine tea"))
         unit.erasures.begin(erasure(ONE))
-        unit.erasures.purge(erasure(ONE), later(11))
+        unit.erasures.purge(erasure(ONE))
 
     await write(store, purge)
 
     def buried(unit: Unit, *texts: str) -> list[bool]:
-        return [unit.erasures.has_tombstone(scope.key, one) for scope in (BOT_SCOPE, ACCOUNT_SCOPE) for one in texts]
+        return [_buried(unit, scope, one) for scope in (BOT_SCOPE, ACCOUNT_SCOPE) for one in texts]
 
     assert all(await read(store, lambda unit: buried(unit, "LIKES tea!", "likes green tea", "likes jasmine tea")))
     assert not any(await read(store, lambda unit: buried(unit, "likes rum", "likes green  te")))
@@ -191,7 +190,7 @@ async def test_a_purge_takes_its_own_memories_and_nothing_else(
 
     for owner in (ALICE, BOB):
         await write(store, fill, owner)
-    await write(store, lambda unit: unit.erasures.purge(erasure(ONE), later(11)))
+    await write(store, lambda unit: unit.erasures.purge(erasure(ONE)))
     assert await read(store, lambda unit: unit.memories.many([ONE, TWO])) == await read(
         store, lambda unit: [unit.memories.get(TWO)]
     )
@@ -219,7 +218,7 @@ async def test_an_undo_that_comes_after_the_purge_is_told_so(store: Store) -> No
     def too_late(unit: Unit) -> None:
         keep(unit, memory(1, "likes tea"))
         unit.erasures.begin(erasure(ONE))
-        unit.erasures.purge(erasure(ONE), later(11))
+        unit.erasures.purge(erasure(ONE))
         unit.erasures.undo(erasure().erasure_id)
 
     with pytest.raises(NotFound, match="era_1"):
@@ -231,26 +230,67 @@ async def test_a_purge_of_an_offer_that_was_taken_does_nothing(store: Store) -> 
         keep(unit, memory(1, "likes tea"))
         unit.erasures.begin(erasure(ONE))
         unit.erasures.undo(erasure().erasure_id)
-        unit.erasures.purge(erasure(ONE), later(11))
+        unit.erasures.purge(erasure(ONE))
         return states(unit, ONE)
 
     assert await write(store, too_late) == ["live"]
-    assert not await read(store, lambda unit: unit.erasures.has_tombstone(ACCOUNT_SCOPE.key, "likes tea"))
+    assert not await read(store, lambda unit: _buried(unit, ACCOUNT_SCOPE, "likes tea"))
 
 
-async def test_a_text_erased_twice_has_the_sources_of_both(
-    store: Store, bare_store: SqliteStore | PostgresStore
-) -> None:
+async def test_a_tombstone_stands_from_the_click_until_it_is_taken_back(store: Store) -> None:
+    def click(unit: Unit) -> None:
+        keep(unit, memory(1, "likes tea"))
+        unit.erasures.begin(erasure(ONE))
+
+    await write(store, click)
+    assert await read(store, lambda unit: _buried(unit, ACCOUNT_SCOPE, "Likes tea."))
+    await write(store, lambda unit: unit.erasures.undo(erasure().erasure_id))
+    assert not await read(store, lambda unit: _buried(unit, ACCOUNT_SCOPE, "Likes tea."))
+
+
+async def test_each_erasure_of_a_text_has_tombstones_of_its_own(store: Store) -> None:
     def erase(unit: Unit, number: int) -> None:
         wanted = memory(number, "likes tea")
-        keep(unit, wanted, causes=["msg_0"], evidence=[Evidence(at=NOW, message_id=MessageId(f"msg_{number}"))])
+        said = Evidence(at=NOW, message_id=MessageId(f"msg_{number}"))
+        keep(unit, wanted, causes=["msg_0"], evidence=[said])
         unit.erasures.begin(erasure(wanted.memory_id, number=number))
-        unit.erasures.purge(erasure(wanted.memory_id, number=number), later(11))
+
+    def sources(unit: Unit) -> list[tuple[str, ...]]:
+        return [stone.sources for stone in unit.erasures.tombstones(text="likes tea", key=None)]
 
     await write(store, lambda unit: erase(unit, 1))
+    await write(store, lambda unit: unit.erasures.purge(erasure(ONE)))
     await write(store, lambda unit: erase(unit, 2))
-    found = await rows_of(bare_store, "SELECT sources FROM tombstones")
-    assert [json.loads(row.sources) for row in found] == [["msg_0", "msg_1", "msg_2"]]
+    assert await read(store, sources) == [("msg_0", "msg_1"), ("msg_0", "msg_2")]
+    await write(store, lambda unit: unit.erasures.undo(erasure(number=2).erasure_id))
+    assert await read(store, sources) == [("msg_0", "msg_1")]
+
+
+async def test_two_memories_of_one_text_that_go_at_once_leave_one_tombstone_with_the_sources_of_both(
+    store: Store,
+) -> None:
+    def erase(unit: Unit) -> list[tuple[str, ...]]:
+        keep(unit, memory(1, "likes tea"), causes=["msg_1"])
+        unit.memories.save(replace(unit.memories.get(ONE), state=MemoryState.SHADOWED))
+        keep(unit, memory(2, "Likes tea!"), causes=["msg_2"])
+        unit.erasures.begin(erasure(ONE, TWO))
+        return [stone.sources for stone in unit.erasures.tombstones(text="likes tea", key=None)]
+
+    assert await write(store, erase) == [("msg_1", "msg_2")]
+
+
+async def test_the_tombstone_of_a_key_is_told_by_key_and_value(store: Store) -> None:
+    def erase(unit: Unit) -> list[int]:
+        keep(unit, memory(1, "tea", key="drink", scope=BOT_SCOPE))
+        unit.erasures.begin(erasure(ONE))
+        asked = [("tea", "drink"), ("TEA", "drink"), ("tea", "Drink"), ("rum", "drink")]
+        return [len(unit.erasures.tombstones(text=text, key=key)) for text, key in asked]
+
+    assert await write(store, erase) == [1, 1, 0, 0]
+
+
+def _buried(unit: Unit, scope: Scope, text: str) -> bool:
+    return any(stone.scope == scope for stone in unit.erasures.tombstones(text=text, key=None))
 
 
 async def test_very_many_memories_are_erased_at_once(store: Store) -> None:
@@ -261,7 +301,7 @@ async def test_very_many_memories_are_erased_at_once(store: Store) -> None:
             keep(unit, memory(number))
         unit.erasures.begin(erasure(*ids))
         hidden = len(unit.memories.by_place(ACCOUNT_SCOPE))
-        unit.erasures.purge(erasure(*ids), later(11))
+        unit.erasures.purge(erasure(*ids))
         return hidden, len(unit.memories.many(ids))
 
     assert await write(store, clear) == (0, 0)
@@ -283,7 +323,7 @@ async def test_after_the_purge_no_byte_of_the_text_is_left(
 
     def purge(unit: Unit) -> None:
         unit.erasures.begin(erasure(ONE, TWO))
-        unit.erasures.purge(erasure(ONE, TWO), later(11))
+        unit.erasures.purge(erasure(ONE, TWO))
 
     await write(store, fill)
     kept = await occurrences(bare_store, place)

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import assert_never
 
 from souvenance.domain.equals import leaves
+from souvenance.domain.erasure import stands_against
 from souvenance.domain.ids import BotId, ConversationId, MemoryId
 from souvenance.domain.journal import Actor, Add, Anchor, Content, Delete, Intent, Operation, Pin, Update, apply
 from souvenance.domain.memory import Evidence, Memory, MemoryState, Scope, ScopeKind
@@ -68,7 +69,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotChanged:
-    """`reason`: known, pinned or gone."""
+    """`reason`: known, pinned, gone or erased (a person erased what it would say, M14)."""
 
     reason: str
     memory: Memory | None = None
@@ -93,6 +94,8 @@ def carry_out(unit: Unit, wish: Wish, cause: Cause) -> Outcome:
 def _store(unit: Unit, wish: Store, cause: Cause) -> Outcome:
     hold(unit, wish.scope)
     content = wish.content
+    if is_erased(unit, wish.scope, content, cause):
+        return NotChanged(reason="erased")
     decision = decide(
         unit.memories.equal_to(wish.scope, text=content.text, key=content.key), text=content.text, actor=cause.actor
     )
@@ -120,6 +123,8 @@ def _replace(unit: Unit, wish: Replace, cause: Cause) -> Outcome:
     if memory.pinned and cause.actor is not Actor.PERSON:
         return NotChanged(reason="pinned", memory=memory)
     content = replace(wish.content, key=memory.key, subject=wish.content.subject or memory.subject)
+    if is_erased(unit, memory.scope, content, cause):
+        return NotChanged(reason="erased", memory=memory)
     twin = unit.memories.equal_to(memory.scope, text=content.text, key=memory.key)
     if twin is not None and twin.memory_id != memory.memory_id:
         # It would say what another one says: that one gains the source, this one goes (M10).
@@ -142,6 +147,14 @@ def _remove(unit: Unit, wish: Remove, cause: Cause) -> Outcome:
     if memory.pinned and cause.actor is not Actor.PERSON:
         return NotChanged(reason="pinned", memory=memory)
     return Changed(kind="forgotten", memory=write_operation(unit, memory, Delete(), cause))
+
+
+def is_erased(unit: Unit, scope: Scope, content: Content, cause: Cause) -> bool:
+    """Whether this would bring back what a person erased since it was said (M14); a person may say it anew."""
+    if cause.actor is Actor.PERSON:
+        return False
+    stones = unit.erasures.tombstones(text=content.text, key=content.key)
+    return any(stands_against(stone, scope, content, cause.anchors) for stone in stones)
 
 
 def hold(unit: Unit, scope: Scope) -> None:

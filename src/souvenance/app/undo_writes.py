@@ -7,8 +7,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from souvenance.app.change_memories import hold
+from souvenance.domain.erasure import Stones, without_erased
 from souvenance.domain.ids import MemoryId, MessageId
-from souvenance.domain.journal import fold
+from souvenance.domain.journal import Operation, fold
 from souvenance.domain.memory import Memory, MemoryState
 from souvenance.domain.terms import terms
 from souvenance.ports.memories import Kind
@@ -25,7 +26,7 @@ def refold(unit: Unit, memory_id: MemoryId) -> Memory | None:
     before = unit.memories.get(memory_id)
     hold(unit, before.scope)
     unit.owners.next_place()
-    memory = fold(unit.journal.of_memory(memory_id)) or replace(before, state=MemoryState.DELETED)
+    memory = fold(_standing(unit, before)) or replace(before, state=MemoryState.DELETED)
     hold(unit, memory.scope)
     saved = unit.memories.save(_beside(unit, memory))
     if saved.state is MemoryState.DELETED:
@@ -36,6 +37,18 @@ def refold(unit: Unit, memory_id: MemoryId) -> Memory | None:
     for scope in {before.scope, saved.scope}:
         unit.scopes.start_epoch(scope)
     return unit.memories.get(memory_id)
+
+
+def _standing(unit: Unit, before: Memory) -> list[Operation]:
+    """Its operations; those that would let it say again what a person erased since then fall for good (M14)."""
+    operations = unit.journal.of_memory(before.memory_id)
+    left = without_erased(before, operations, _tombstones(unit))
+    unit.journal.let_fall([now.place for now, was in zip(left, operations, strict=True) if now.revoked > was.revoked])
+    return left
+
+
+def _tombstones(unit: Unit) -> Stones:
+    return lambda content: unit.erasures.tombstones(text=content.text, key=content.key)
 
 
 def _beside(unit: Unit, memory: Memory) -> Memory:

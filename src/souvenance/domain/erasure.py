@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from souvenance.domain.equals import identity, words_of
 from souvenance.domain.ids import ErasureId, MemoryId, MessageId
-from souvenance.domain.memory import Scope
+from souvenance.domain.journal import Anchor, Content, Operation, content_of, fold
+from souvenance.domain.memory import Memory, MemoryState, Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,3 +31,59 @@ class Tombstone:
     subject_hash: bytes
     sources: tuple[MessageId, ...]
     erased_at: datetime
+
+
+Stones = Callable[[Content], Sequence[Tombstone]]
+"""The tombstones of what a content says, in whatever scope."""
+
+
+def stands_against(stone: Tombstone, scope: Scope, content: Content, anchors: Iterable[Anchor]) -> bool:
+    """Whether what a tombstone buried would come back by this content, which says the same.
+
+    It would when one of its sources is among those of the tombstone, in whatever scope, or when all that it was drawn
+    from in the tombstone's scope was said before the erasure. What has no source is old.
+    """
+    sources = {one.message_id for one in content.evidence}
+    sources.update(one for anchor in anchors for one in (anchor.message, anchor.said))
+    if not sources.isdisjoint(stone.sources):
+        return True
+    return scope == stone.scope and all(one.at <= stone.erased_at for one in content.evidence)
+
+
+def without_erased(before: Memory, operations: Sequence[Operation], stones: Stones) -> list[Operation]:
+    """The operations of a memory, those revoked that would let it say again what a person erased since then.
+
+    A pinned one stays (M5), and so does one that says it already: nothing comes back by these. One that is being erased
+    waits for what becomes of its own offer.
+    """
+    left = list(operations)
+    while before.state is not MemoryState.ERASING:
+        memory = fold(left)
+        if memory is None or memory.pinned or memory.state is not MemoryState.LIVE or _says_already(before, memory):
+            return left
+        fallen = {one.place for one in left if _says(one, memory) and _is_buried(one, memory.scope, stones)}
+        if not fallen:
+            return left
+        left = [replace(one, revoked=True) if one.place in fallen else one for one in left]
+    return left
+
+
+def _says_already(before: Memory, memory: Memory) -> bool:
+    return before.state in {MemoryState.LIVE, MemoryState.SHADOWED} and _words(before) == _words(memory)
+
+
+def _words(memory: Memory) -> tuple[Scope, str, str]:
+    return *identity(memory), words_of(text=memory.text, key=None)
+
+
+def _says(operation: Operation, memory: Memory) -> bool:
+    content = content_of(operation.intent)
+    if operation.revoked or content is None:
+        return False
+    return content.key == memory.key and words_of(text=content.text, key=None) == words_of(text=memory.text, key=None)
+
+
+def _is_buried(operation: Operation, scope: Scope, stones: Stones) -> bool:
+    content = content_of(operation.intent)
+    assert content is not None, "it says something"
+    return any(stone.scope in {scope, operation.scope} and operation.at <= stone.erased_at for stone in stones(content))

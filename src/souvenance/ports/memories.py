@@ -175,6 +175,20 @@ class Journal(Protocol):
 class Kind(StrEnum):
     """What the text index holds."""
 
+    def drawn_from(self, origins: Sequence[MessageId]) -> list[MemoryId]:
+        """The memories with an operation, revoked or not, that one of these caused, by id."""
+        ...
+
+    def let_go(self, origins: Sequence[MessageId]) -> None:
+        """Let the operations with one of these causes that stand, though no cause of theirs is held and chosen any
+        more, stand on their own from now on (T4, D1).
+        """
+        ...
+
+    def let_fall(self, places: Sequence[int]) -> None:
+        """Revoke these operations for good: nothing that they hang on brings them back (M14)."""
+        ...
+
     MEMORY = "memory"
     MESSAGE = "message"
 

@@ -100,7 +100,7 @@ class Erasures(Protocol):
         ...
 
     def purge(self, erasure: Erasure) -> None:
-        """Remove text, postings, operations, epochs and drafts that say the same, and blank the prompt parts.
+        """Remove text, postings, operations and epochs, and blank the prompt parts.
 
         Nothing happens when the offer is gone: taken back, or purged by another process.
         """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -20,9 +20,9 @@ from sqlalchemy import (
     update,
 )
 
-from souvenance.domain.erasure import Erasure
+from souvenance.domain.erasure import Erasure, Tombstone
 from souvenance.domain.ids import ErasureId
-from souvenance.domain.memory import Memory, MemoryState
+from souvenance.domain.memory import MemoryState
 from souvenance.errors import NotFound
 from souvenance.ports.memories import Kind
 from souvenance.storage.batches import batches
@@ -64,7 +64,7 @@ def _bring_back() -> Any:
 
 _BRING_BACK = _bring_back()
 
-_TO_PURGE = select(*COLUMNS).where(*_THESE, _ERASING)
+_BEING_ERASED = select(*COLUMNS).where(*_THESE, _ERASING)
 _PLACES = select(operations.c.place).where(owned(operations), operations.c.memory_id.in_(_IDS))
 _PURGE = (
     delete(causes).where(owned(causes), causes.c.place.in_(_PLACES)),
@@ -91,6 +91,7 @@ class SqlErasures(Repository):
             "until": erasure.until,
         }
         self._insert(insert(erasures), [row])
+        self._tombstones().bury(erasure.erasure_id, self._stones(erasure))
 
     def get(self, erasure_id: ErasureId) -> Erasure | None:
         row = self._row(_GET, id=erasure_id)
@@ -101,6 +102,7 @@ class SqlErasures(Repository):
         # Who drops the offer decides what becomes of it: a purge may have been quicker.
         if erasure is None or not self._run(_DROP, id=erasure_id).rowcount:
             raise NotFound("erasure", erasure_id)
+        self._tombstones().unbury(erasure_id)
         for ids in batches(erasure.memory_ids):
             self._run(_BRING_BACK, ids=ids)
         memories_back = SqlMemories(self._connection, self._owner_id, self._hash)
@@ -109,27 +111,27 @@ class SqlErasures(Repository):
     def ended(self, now: datetime) -> list[Erasure]:
         return [_erasure(row) for row in self._rows(_ENDED, now=now)]
 
-    def purge(self, erasure: Erasure, now: datetime) -> None:
+    def purge(self, erasure: Erasure) -> None:
         if not self._run(_DROP, id=erasure.erasure_id).rowcount:
             return
+        index = SqlIndex(self._connection, self._owner_id, self._hash)
         for ids in batches(erasure.memory_ids):
-            self._purge([memory_of(row) for row in self._rows(_TO_PURGE, ids=ids)], now)
+            gone = [row.memory_id for row in self._rows(_BEING_ERASED, ids=ids)]
+            index.remove_all(Kind.MEMORY, gone)
+            for statement in _PURGE:
+                self._run(statement, ids=gone)
         self._run(_END_EPOCHS)
 
-    def has_tombstone(self, scope_key: str, text: str) -> bool:
-        return self._tombstones().has(scope_key, text)
+    def tombstones(self, *, text: str, key: str | None) -> list[Tombstone]:
+        return self._tombstones().of_text(text, key)
 
-    def _purge(self, gone: Sequence[Memory], now: datetime) -> None:
-        ids = [memory.memory_id for memory in gone]
-        journal = SqlJournal(self._connection, self._owner_id, self._hash).of_memories(ids)
-        self._tombstones().bury(
-            stone
-            for memory in gone
-            for stone in tombstones_of(memory, journal.get(memory.memory_id, ()), self._hash, now)
-        )
-        SqlIndex(self._connection, self._owner_id, self._hash).remove_all(Kind.MEMORY, ids)
-        for statement in _PURGE:
-            self._run(statement, ids=ids)
+    def _stones(self, erasure: Erasure) -> Iterator[Tombstone]:
+        journal = SqlJournal(self._connection, self._owner_id, self._hash)
+        for ids in batches(erasure.memory_ids):
+            operations = journal.of_memories(ids)
+            for row in self._rows(_BEING_ERASED, ids=ids):
+                memory = memory_of(row)
+                yield from tombstones_of(memory, operations.get(memory.memory_id, ()), self._hash, erasure.at)
 
     def _tombstones(self) -> SqlTombstones:
         return SqlTombstones(self._connection, self._owner_id, self._hash)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import BindParameter, Row, bindparam, exists, insert, not_, or_, select, union, update
+from sqlalchemy import BindParameter, Row, bindparam, delete, exists, insert, not_, or_, select, union, update
 
 from souvenance.domain.ids import ConversationId, MemoryId, MessageId
 from souvenance.domain.journal import Actor, Anchor, Operation
@@ -70,6 +70,9 @@ _SETTLE = (
 
 class SqlJournal(Repository):
     """`ports.memories.Journal`."""
+_THESE: BindParameter[list[int]] = bindparam("places", expanding=True)
+_FALL = update(operations).where(owned(operations), operations.c.place.in_(_THESE)).values(revoked=True)
+_CUT_LOOSE = delete(causes).where(owned(causes), causes.c.place.in_(_THESE))
 
     __slots__ = ()
 
@@ -115,6 +118,22 @@ class SqlJournal(Repository):
     def _evidence(self) -> SqlEvidence:
         return SqlEvidence(self._connection, self._owner_id, self._hash)
 
+
+    def drawn_from(self, origins: Sequence[MessageId]) -> list[MemoryId]:
+        named = batches(list(dict.fromkeys(origins)))
+        return sorted({row.memory_id for some in named for row in self._rows(_DRAWN_FROM, origins=some)})
+
+    def let_go(self, origins: Sequence[MessageId]) -> None:
+        self._run(_HOLD)
+        for some in batches(list(dict.fromkeys(origins))):
+            alone = [row.place for row in self._rows(_STANDS_ALONE, origins=some)]
+            for places in batches(alone):
+                self._run(_CUT_LOOSE, places=places)
+
+    def let_fall(self, places: Sequence[int]) -> None:
+        for some in batches(places):
+            self._run(_FALL, places=some)
+            self._run(_CUT_LOOSE, places=some)
 
 def _cause_row(anchor: Anchor, place: int) -> dict[str, object]:
     return {

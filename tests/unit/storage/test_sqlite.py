@@ -149,7 +149,7 @@ async def test_once_a_purge_is_scrubbed_no_file_of_the_folder_holds_the_text(
     with closing(sqlite3.connect(tmp_path / "data" / FILE, isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM memories").fetchone()
-        await store.write(LOCAL_ACCOUNT, lambda unit: unit.erasures.purge(offer, offer.until), label="erasure.purged")
+        await store.write(LOCAL_ACCOUNT, lambda unit: unit.erasures.purge(offer), label="erasure.purged")
         assert not await store.scrub(deleted=True)
         assert files_with_marker()
         reader.execute("ROLLBACK")
