@@ -226,3 +226,18 @@ async def test_a_long_rewind_settles_in_one_go(store: Store) -> None:
         return unit.journal.settle(origins)
 
     assert await write(store, rewind) == ["mem_0", "mem_1199", "mem_700"]
+
+
+async def test_m14_what_fell_stays_revoked_whatever_is_chosen_again(store: Store) -> None:
+    def turn(unit: Unit) -> list[int]:
+        cause = say(unit, 0, part=1)
+        return [do(unit, ONE, TEA, causes=[cause]), do(unit, ONE, Delete(), causes=[cause])]
+
+    first, _ = await write(store, turn)
+
+    def fall_and_settle(unit: Unit) -> list[bool]:
+        unit.journal.let_fall([first])
+        unit.journal.settle([message(0, 1).message_id])
+        return revoked(unit)
+
+    assert await write(store, fall_and_settle) == [True, False]

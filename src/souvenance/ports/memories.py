@@ -171,10 +171,6 @@ class Journal(Protocol):
         """
         ...
 
-
-class Kind(StrEnum):
-    """What the text index holds."""
-
     def drawn_from(self, origins: Sequence[MessageId]) -> list[MemoryId]:
         """The memories with an operation, revoked or not, that one of these caused, by id."""
         ...
@@ -188,6 +184,10 @@ class Kind(StrEnum):
     def let_fall(self, places: Sequence[int]) -> None:
         """Revoke these operations for good: nothing that they hang on brings them back (M14)."""
         ...
+
+
+class Kind(StrEnum):
+    """What the text index holds."""
 
     MEMORY = "memory"
     MESSAGE = "message"

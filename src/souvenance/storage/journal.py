@@ -59,6 +59,10 @@ _STANDS = exists().where(
     or_(causes.c.held_in.is_(None), causes.c.held_in == messages.c.conversation_id),
     or_(causes.c.said_origin.is_(None), _ANSWERS_IT),
 )
+_DRAWN_FROM = select(operations.c.memory_id).where(owned(operations), operations.c.place.in_(_CONCERNED)).distinct()
+_STANDS_ALONE = select(operations.c.place).where(
+    owned(operations), operations.c.place.in_(_CONCERNED), not_(operations.c.revoked), not_(_STANDS)
+)
 _HOLD = select(owners.c.place).where(owned(owners)).with_for_update()
 _SETTLE = (
     update(operations)
@@ -66,13 +70,13 @@ _SETTLE = (
     .values(revoked=not_(operations.c.revoked))
     .returning(operations.c.memory_id)
 )
+_THESE: BindParameter[list[int]] = bindparam("places", expanding=True)
+_FALL = update(operations).where(owned(operations), operations.c.place.in_(_THESE)).values(revoked=True)
+_CUT_LOOSE = delete(causes).where(owned(causes), causes.c.place.in_(_THESE))
 
 
 class SqlJournal(Repository):
     """`ports.memories.Journal`."""
-_THESE: BindParameter[list[int]] = bindparam("places", expanding=True)
-_FALL = update(operations).where(owned(operations), operations.c.place.in_(_THESE)).values(revoked=True)
-_CUT_LOOSE = delete(causes).where(owned(causes), causes.c.place.in_(_THESE))
 
     __slots__ = ()
 
@@ -115,10 +119,6 @@ _CUT_LOOSE = delete(causes).where(owned(causes), causes.c.place.in_(_THESE))
             touched.update(row.memory_id for row in self._rows(_SETTLE, origins=some))
         return sorted(touched)
 
-    def _evidence(self) -> SqlEvidence:
-        return SqlEvidence(self._connection, self._owner_id, self._hash)
-
-
     def drawn_from(self, origins: Sequence[MessageId]) -> list[MemoryId]:
         named = batches(list(dict.fromkeys(origins)))
         return sorted({row.memory_id for some in named for row in self._rows(_DRAWN_FROM, origins=some)})
@@ -134,6 +134,10 @@ _CUT_LOOSE = delete(causes).where(owned(causes), causes.c.place.in_(_THESE))
         for some in batches(places):
             self._run(_FALL, places=some)
             self._run(_CUT_LOOSE, places=some)
+
+    def _evidence(self) -> SqlEvidence:
+        return SqlEvidence(self._connection, self._owner_id, self._hash)
+
 
 def _cause_row(anchor: Anchor, place: int) -> dict[str, object]:
     return {
