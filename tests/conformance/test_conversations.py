@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import Select, text
 
-from souvenance.domain.conversation import Channel, Flags, Message, MessageState, TurnState
+from souvenance.domain.conversation import Channel, Flags, Message, MessageState, TurnState, WindowMessage
 from souvenance.domain.ids import BotId, ConversationId, MessageId, OwnerId, PersonaId, TurnId
 from souvenance.errors import NotFound
 from souvenance.ports.store import Store
@@ -213,11 +213,18 @@ async def test_the_window_and_pages_hold_the_chosen_messages_of_one_conversation
     await put_messages(store, ALICE, [*reversed(chat), *rejected, *other_chat])
     await put_messages(store, BOB, [rows.message(position, text="Bob's") for position in range(6)])
 
-    window = await store.read(ALICE, lambda unit: unit.messages.from_position(CHAT, 2), label="window.read")
+    after = await store.read(ALICE, lambda unit: unit.messages.from_position(CHAT, 2), label="messages.read")
+    window = await store.read(ALICE, lambda unit: unit.messages.window(CHAT, 2), label="window.read")
     newest = await store.read(ALICE, lambda unit: unit.messages.page(CHAT, before=None, limit=5), label="page.read")
     before = (newest[-1].position, newest[-1].part)
     older = await store.read(ALICE, lambda unit: unit.messages.page(CHAT, before=before, limit=99), label="page.read")
-    assert window == chat[6:]
+    assert after == chat[6:]
+    assert window == [
+        WindowMessage(
+            message_id=m.message_id, position=m.position, role=m.role, bot_id=m.bot_id, text=m.text, tokens=m.tokens
+        )
+        for m in chat[6:]
+    ]
     assert [*newest, *older] == chat[::-1]
 
 

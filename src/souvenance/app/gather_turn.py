@@ -9,7 +9,7 @@ from souvenance.app.kit import Kit
 from souvenance.app.open_turn import OpenedTurn
 from souvenance.domain.basis import basis, holds
 from souvenance.domain.bot import Preset
-from souvenance.domain.conversation import Conversation, Message
+from souvenance.domain.conversation import Conversation, WindowMessage
 from souvenance.domain.cost import Calibration
 from souvenance.domain.deal import deal
 from souvenance.domain.epoch import Epoch
@@ -37,7 +37,7 @@ class Gathered:
     the last epoch's. `numbers` are the short ids given so far to the memories at hand.
     """
 
-    messages: tuple[Message, ...]
+    messages: tuple[WindowMessage, ...]
     calibration: Calibration
     level: Level
     move: WindowMove
@@ -66,7 +66,7 @@ def gather(
 ) -> Gathered:
     """Everything that `plan_turn` needs of the store; with `new_epoch` the last one does not hold any more."""
     conversation, limits = opened.conversation, kit.limits
-    messages = unit.messages.from_position(conversation.conversation_id, conversation.window_start)
+    messages = unit.messages.window(conversation.conversation_id, conversation.window_start)
     calibration = unit.calibrations.get("" if opened.model is None else opened.model.name)
     level = _level(unit, opened, policy)
     most = max(0, sizes.room - calibration.corrected(sizes.fixed))
@@ -100,9 +100,9 @@ def gather(
     )
 
 
-def turn_sizes(messages: Sequence[Message], calibration: Calibration) -> list[TurnSize]:
+def turn_sizes(messages: Sequence[WindowMessage], calibration: Calibration) -> list[TurnSize]:
     """The turns of chosen messages, with tokens as the model would count them."""
-    by_position: dict[int, list[Message]] = {}
+    by_position: dict[int, list[WindowMessage]] = {}
     for message in messages:
         by_position.setdefault(message.position, []).append(message)
     return [

@@ -14,7 +14,7 @@ from souvenance.app.show_memories import Shown
 from souvenance.app.turn import TurnRequest
 from souvenance.domain.block import CLOSING, OPENING, entry_line
 from souvenance.domain.budget import MESSAGE_OVERHEAD
-from souvenance.domain.conversation import Message, Role
+from souvenance.domain.conversation import Message, Role, WindowMessage
 from souvenance.domain.json_object import JsonObject
 from souvenance.domain.memory_lines import block_runs
 from souvenance.domain.policy import Policy
@@ -47,7 +47,7 @@ class Draft:
 
     opened: OpenedTurn
     policy: Policy
-    messages: Sequence[Message]
+    messages: Sequence[WindowMessage]
     shown: Shown
     kept: frozenset[str]
 
@@ -152,7 +152,7 @@ def _apart(memory: Sequence[Run]) -> list[Piece]:
     return [Said(layer="system", fields={"role": "system"}, runs=tuple(memory))] if memory else []
 
 
-def _said(message: Message) -> Piece:
+def _said(message: Message | WindowMessage) -> Piece:
     role = "user" if message.role is Role.USER else "assistant"
     run = Run(text=message.text, message_id=message.message_id)
     return Said(layer="window", fields={"role": role}, runs=(run,))

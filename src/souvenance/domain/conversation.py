@@ -123,3 +123,15 @@ class Message:
     model: str = ""
     time_zone: str = "UTC"
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowMessage:
+    """What the live window needs of a chosen message: each turn reads dozens of them."""
+
+    message_id: MessageId
+    position: int
+    role: Role
+    bot_id: BotId | None
+    text: str
+    tokens: int

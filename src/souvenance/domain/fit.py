@@ -55,9 +55,11 @@ def fit(items: Sequence[Item], *, fixed: int, room: int, context: int, keep: Col
     """
     if fixed > room:
         raise PromptTooLarge(needed=fixed, available=room, context=context)
+    tokens = fixed + sum(item.tokens for item in items)
+    if tokens <= room:
+        return Fitted(kept=tuple(items), left_out=(), tokens=tokens)
     kept_tokens = sum(item.tokens for item in items if _is_kept(item, keep))
     protected = keep if fixed + kept_tokens <= room else ()
-    tokens = fixed + sum(item.tokens for item in items)
     gone: list[int] = []
     for index in _giving_way(items, protected):
         if tokens <= room:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from souvenance.domain.bot import Bot, Persona
-from souvenance.domain.conversation import Conversation, Message, Turn
+from souvenance.domain.conversation import Conversation, Message, Turn, WindowMessage
 from souvenance.domain.ids import BotId, ConversationId, MessageId, PersonaId, TurnId
 from souvenance.domain.limits import Level
 
@@ -122,6 +122,10 @@ class Messages(Protocol):
 
     def from_position(self, conversation_id: ConversationId, position: int) -> list[Message]:
         """The chosen messages of the turns at `position` and later, in order."""
+        ...
+
+    def window(self, conversation_id: ConversationId, start: int) -> list[WindowMessage]:
+        """As from_position, with what a turn needs of them."""
         ...
 
     def of_turn(self, turn_id: TurnId) -> list[Message]:

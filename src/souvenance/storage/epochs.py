@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.dialects.postgresql import insert as upsert
@@ -54,7 +55,7 @@ class SqlEpochs(Repository):
             place=places.pop(self._owner_id),
             others=places,
             basis=json.loads(row.basis),
-            lines=tuple(_line(*fields) for fields in json.loads(row.lines)),
+            lines=_lines(row.lines),
         )
 
     def save(self, epoch: Epoch) -> None:
@@ -93,5 +94,10 @@ class SqlShortIds(Repository):
         self._insert(_PUT_NUMBERS, rows)
 
 
-def _line(memory_id: MemoryId, version: int, pinned: bool, short: int, text: str) -> EpochLine:
-    return EpochLine(memory_id=memory_id, version=version, pinned=pinned, text=text, short=short)
+@lru_cache(maxsize=16)
+def _lines(written: str) -> tuple[EpochLine, ...]:
+    """Kept for the turns to come, which read the same hundred lines: an epoch holds still between compactions."""
+    return tuple(
+        EpochLine(memory_id=memory_id, version=version, pinned=pinned, text=text, short=short)
+        for memory_id, version, pinned, short, text in json.loads(written)
+    )

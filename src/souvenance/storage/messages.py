@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Integer, Row, bindparam, insert, select, tuple_, update
 
-from souvenance.domain.conversation import Message, MessageState, Role
+from souvenance.domain.conversation import Message, MessageState, Role, WindowMessage
 from souvenance.domain.ids import BotId, ConversationId, MessageId, TurnId
 from souvenance.errors import NotFound
 from souvenance.storage.repository import LIMIT, Repository, owned
@@ -46,6 +46,7 @@ _PRESENT = select(_C.message_id).where(owned(messages), _C.message_id.in_(bindpa
 _OF_TURN = _ALL.where(_C.turn_id == bindparam("turn")).order_by(_C.part, _C.variant)
 _CHOSEN = _ALL.where(_C.conversation_id == bindparam("conversation"), _C.chosen)
 FROM_POSITION = _CHOSEN.where(_C.position >= bindparam("start")).order_by(_C.position, _C.part)
+WINDOW = FROM_POSITION.with_only_columns(_C.message_id, _C.position, _C.role, _C.bot_id, _C.text, _C.tokens)
 NEWEST = _CHOSEN.order_by(_C.position.desc(), _C.part.desc()).limit(LIMIT)
 OLDER = NEWEST.where(tuple_(_C.position, _C.part) < tuple_(_AT_POSITION, _AT_PART))
 _PUT = insert(messages)
@@ -75,6 +76,9 @@ class SqlMessages(Repository):
 
     def from_position(self, conversation_id: ConversationId, position: int) -> list[Message]:
         return [_message(row) for row in self._rows(FROM_POSITION, conversation=conversation_id, start=position)]
+
+    def window(self, conversation_id: ConversationId, start: int) -> list[WindowMessage]:
+        return [_in_window(row) for row in self._rows(WINDOW, conversation=conversation_id, start=start)]
 
     def of_turn(self, turn_id: TurnId) -> list[Message]:
         return [_message(row) for row in self._rows(_OF_TURN, turn=turn_id)]
@@ -113,8 +117,15 @@ _ROLES = {role.value: role for role in Role}
 _STATES = {state.value: state for state in MessageState}
 
 
-def _message(row: Row[Any]) -> Message:
+def _in_window(row: Row[Any]) -> WindowMessage:
     # Unpacked by place: the live window of every turn passes here.
+    message_id, position, role, bot_id, text, tokens = row
+    return WindowMessage(
+        message_id=message_id, position=position, role=_ROLES[role], bot_id=bot_id, text=text, tokens=tokens
+    )
+
+
+def _message(row: Row[Any]) -> Message:
     values: Sequence[Any] = row
     message_id, conversation_id, turn_id, position, part, variant, chosen, role, bot_id, origin_id = values[:10]
     state, text, tokens, noted, model, time_zone, created_at = values[10:]
