@@ -54,8 +54,9 @@ fix: $(ready) ## Format and mend what can be mended by itself
 	$(python) -m ruff format $(code)
 
 .PHONY: bench
-bench: $(ready) ## Measure a turn, the proxy and the start; one JSON line each
+bench: $(ready) ## Measure a turn, memories, the proxy and the start; one JSON line each
 	$(python) -m bench.turn
+	$(python) -m bench.memories
 	$(python) -m bench.proxy
 	$(python) -m bench.start
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bench.measured_store import Phase, Statement
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     import asyncpg
 
 PRAGMAS = ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "secure_delete = ON")
+
+
+class Floor(Protocol):
+    async def repeat(self, phases: Sequence[Phase]) -> float: ...
 
 
 class BareSqlite:
@@ -87,6 +91,10 @@ class BarePostgres:
                 await self._connection.executemany(statement.sql, statement.rows)
             else:
                 await self._connection.fetch(statement.sql, *statement.rows)
+
+    async def execute(self, statements: Sequence[str]) -> None:
+        for statement in statements:
+            await self._connection.execute(statement)
 
     async def aclose(self) -> None:
         await self._connection.close()

@@ -18,10 +18,9 @@ from collections.abc import Sequence
 from contextlib import aclosing, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from bench.figures import beside, median_ms, print_line
-from bench.floors import BarePostgres, BareSqlite
+from bench.floors import BarePostgres, BareSqlite, Floor
 from bench.measured_store import MeasuredStore, Phase
 from bench.scratch_postgres import ScratchPostgres, embedded, is_installed
 from bench.world import Speech, furnish
@@ -40,10 +39,6 @@ WARM_UP = 30
 AIM = 2.5
 _PHASES = {"turn.opened": "open", "turn.gathered": "gather", "turn.settled": "settle"}
 _EPOCH = "INSERT INTO epochs"
-
-
-class Floor(Protocol):
-    async def repeat(self, phases: Sequence[Phase]) -> float: ...
 
 
 @dataclass(frozen=True, slots=True)
