@@ -2,10 +2,11 @@
 
     SouvenanceError
     ├── InputError            the caller sent something that cannot be taken
-    │   ├── EmptyText · TextTooLong · UnusableText · BadValue
+    │   ├── EmptyText · TextTooLong · UnusableText · BadValue · TooMany
     ├── NotFound              no such thing for this owner (or it is somebody else's: the same answer)
     ├── Conflict              the world has moved, or has no room
     │   ├── StaleEdit · KeyTaken · NameTaken · PinRoomFull · RequestKeyUsed · TurnSuperseded · OfferExpired · DraftExpired
+    │   ├── NotLastTurn · NothingToAnswer · NothingToContinue · ReplyUnderWay · ConversationBusy
     │   ├── BotGone
     ├── Refused               a rule says no (policy, pinned, credit)
     │   ├── MemoryIsOff · PinnedMemory
@@ -83,6 +84,17 @@ class BadValue(InputError):
         shown = repr(value)
         shown = shown if len(shown) <= 60 else shown[:57] + "…"
         super().__init__(f"{field} is {shown}; expected {expected}.", field=field, expected=expected)
+
+
+class TooMany(InputError):
+    """A list past its limit; both figures are told."""
+
+    code = "too_many"
+
+    def __init__(self, field: str, *, size: int, limit: int) -> None:
+        super().__init__(
+            f"{field} has {size} items; the limit is {limit}. Nothing was stored.", field=field, size=size, limit=limit
+        )
 
 
 class NotFound(SouvenanceError):
@@ -169,7 +181,66 @@ class TurnSuperseded(Conflict):
     code = "turn_superseded"
 
     def __init__(self, turn_id: str) -> None:
-        super().__init__(f"Turn {turn_id} was answered by another request meanwhile.", turn_id=turn_id)
+        super().__init__(
+            f"Turn {turn_id} was answered, changed or removed by another request meanwhile.", turn_id=turn_id
+        )
+
+
+class NotLastTurn(Conflict):
+    """Only the last turn of a conversation is asked again or gone on with (T1, T6)."""
+
+    code = "not_last_turn"
+
+    def __init__(self, turn_id: str) -> None:
+        super().__init__(
+            f"Turn {turn_id} is not the last of its conversation: its reply stays as it is. Rewind to it first.",
+            turn_id=turn_id,
+        )
+
+
+class NothingToAnswer(Conflict):
+    """The turn's user message is gone, or never was (T7)."""
+
+    code = "nothing_to_answer"
+
+    def __init__(self, turn_id: str) -> None:
+        super().__init__(f"Turn {turn_id} has no message of the user: there is nothing to answer.", turn_id=turn_id)
+
+
+class NothingToContinue(Conflict):
+    """The reply was not cut off (T6)."""
+
+    code = "nothing_to_continue"
+
+    def __init__(self, turn_id: str) -> None:
+        super().__init__(
+            f"Turn {turn_id} has no reply that was cut off: there is nothing to go on with.", turn_id=turn_id
+        )
+
+
+class ReplyUnderWay(Conflict):
+    """A reply is being written, or is yet to be: nothing can be chosen in its place (T3)."""
+
+    code = "reply_under_way"
+
+    def __init__(self, turn_id: str) -> None:
+        super().__init__(
+            f"Turn {turn_id} is being answered, or waits for its reply. Nothing was changed; try again after it.",
+            turn_id=turn_id,
+        )
+
+
+class ConversationBusy(Conflict):
+    """A reply is being written in this conversation; what was said there changes only when none is."""
+
+    code = "conversation_busy"
+
+    def __init__(self, conversation_id: str) -> None:
+        super().__init__(
+            f"A reply is being written in conversation {conversation_id}. Nothing was changed; stop the reply or try "
+            "again when it has ended.",
+            conversation_id=conversation_id,
+        )
 
 
 class OfferExpired(Conflict):

@@ -217,14 +217,18 @@ def _saved(unit: Unit, before: Memory | None, operation: Operation, terms: Seque
     return saved
 
 
-def pin(unit: Unit, memory: Memory, cause: Cause, *, room: int | None) -> Memory:
-    """Pin a live memory whose scope is held; PinRoomFull when `room` pinned ones are there."""
+def pin(unit: Unit, memory: Memory, cause: Cause, *, room: int | None, evidence: tuple[Evidence, ...] = ()) -> Memory:
+    """Pin a live memory whose scope is held; PinRoomFull when `room` pinned ones are there. `evidence` is what it was
+    stored from in the same breath, if it was.
+    """
     if memory.pinned:
         return memory
     pinned = unit.memories.counts(memory.scope).pinned
     if room is not None and pinned >= room:
         raise PinRoomFull(memory.scope.key, pinned=pinned, limit=room)
-    return write_operation(unit, memory, Pin(content=content_now(memory, cause.at)), cause)
+    content = content_now(memory, cause.at)
+    content = replace(content, evidence=evidence or content.evidence)
+    return write_operation(unit, memory, Pin(content=content), cause)
 
 
 def content_now(memory: Memory, at: datetime) -> Content:

@@ -50,7 +50,9 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Ready:
+class Ready:
+    """What a person wants kept, checked and indexed, before the store is held."""
+
     new: NewMemory
     wish: Store = field(repr=False)
     cause: Cause
@@ -66,10 +68,10 @@ async def remember_many(kit: Kit, owner_id: OwnerId, new: Sequence[NewMemory]) -
     if not new:
         raise BadValue("memories", value=[], expected="at least one memory")
     cause = said_by_person(kit.clock.now())
-    ready = [_Ready(new=one, wish=_wish(kit, one, cause), cause=cause) for one in new]
+    ready = [Ready(new=one, wish=_wish(kit, one, cause), cause=cause) for one in new]
 
     def work(unit: Unit) -> tuple[Remembered, ...]:
-        return tuple(_remember(unit, kit, one) for one in ready)
+        return tuple(store_ready(unit, kit, one) for one in ready)
 
     return await kit.store.write(owner_id, work, label="memories.remembered")
 
@@ -92,7 +94,8 @@ def checked(limits: Limits, key: str | None, text: str) -> tuple[str | None, str
     return clean_key(key, limit=limits.key_characters), clean("value", text, limit=limits.value_characters)
 
 
-def _remember(unit: Unit, kit: Kit, ready: _Ready) -> Remembered:
+def store_ready(unit: Unit, kit: Kit, ready: Ready) -> Remembered:
+    """Store and pin it as a person wishes, in the present transaction; KeyTaken, PinRoomFull, NotFound, BadValue."""
     new, wish = ready.new, ready.wish
     check_scope(unit, new.scope, keyed=wish.content.key is not None)
     hold(unit, new.scope)
@@ -104,7 +107,7 @@ def _remember(unit: Unit, kit: Kit, ready: _Ready) -> Remembered:
         held = locked(unit, memory.memory_id)
         assert held is not None, "it was just stored under the scope's lock"
         room = kit.limits.room_pinned if has_room_cap(unit, new.scope) else None
-        memory = pin(unit, held, ready.cause, room=room)
+        memory = pin(unit, held, ready.cause, room=room, evidence=wish.content.evidence)
         unit.scopes.start_epoch(new.scope)
     return Remembered(memory=memory, created=outcome.kind == "remembered", updated=outcome.kind == "updated")
 

@@ -7,14 +7,14 @@ panel asks nobody (O1).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Flag, auto
 
 from souvenance.domain.bot import PRESETS, Bot, BotSettings, Extraction, Preset
 from souvenance.domain.conversation import Channel, Conversation, Flags
 from souvenance.domain.limits import Level
-from souvenance.domain.memory import ScopeKind
+from souvenance.domain.memory import ACCOUNT_SCOPE, Scope, ScopeKind
 
 
 class Reads(Flag):
@@ -86,6 +86,11 @@ class Policy:
     stored: bool
     level_fixed: Level | None
     reasons: tuple[Reason, ...]
+
+    @property
+    def saves_from_chat(self) -> bool:
+        """V6: whether a person may save messages of this conversation; where commands are refused, this is too."""
+        return self.commands
 
     @property
     def summary(self) -> bool:
@@ -256,6 +261,19 @@ def policy(case: Circumstances) -> Policy:
 def joins(member: Bot) -> bool:
     """M7: whether a member of a group gives its memories to the others; a notebook's store never joins."""
     return member.settings.learn and not member.settings.browser_only and not member.is_notebook
+
+
+def read_with(chosen: Policy, others: Sequence[Bot]) -> tuple[Bot, ...]:
+    """The other members of a group whose memories a speaker of this policy reads (M7): none where it reads no account
+    memory, as with learning off (O1), in a challenge (O3), through a gateway (O5), or for a notebook (K1).
+    """
+    return tuple(member for member in others if joins(member)) if ScopeKind.ACCOUNT in chosen.reads else ()
+
+
+def writes_to(bot: Bot | None) -> Scope:
+    """Where memories for this bot go unless they say otherwise (E1): its own scope, or the account's."""
+    by_bot = bot is not None and _E1_WRITE_SCOPES[bot.preset][0] is ScopeKind.BOT
+    return Scope.of_bot(bot.bot_id) if bot is not None and by_bot else ACCOUNT_SCOPE
 
 
 def _has_tools(case: Circumstances) -> bool:
