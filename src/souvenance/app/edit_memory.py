@@ -45,7 +45,7 @@ async def edit_memory(
             )
         cause = said_by_person(kit.clock.now())
         content = _content(kit, memory, cause.at, text=text, key=key, subject=subject)
-        _check_free(unit, memory, content)
+        check_free(unit, memory, content)
         whole = words if text is not None and (key is not None or memory.key is None) else terms_of(content)
         saved = write_operation(unit, memory, Update(content=content), cause, terms=whole)
         unit.scopes.start_epoch(memory.scope)
@@ -83,7 +83,8 @@ def _content(
     )
 
 
-def _check_free(unit: Unit, memory: Memory, content: Content) -> None:
+def check_free(unit: Unit, memory: Memory, content: Content) -> None:
+    """KeyTaken, or Conflict naming the other one, when another memory of the scope says that already (M10)."""
     twin = unit.memories.equal_to(memory.scope, text=content.text, key=content.key)
     if twin is None or twin.memory_id == memory.memory_id:
         return

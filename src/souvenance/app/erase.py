@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -12,6 +12,7 @@ from souvenance.app.kit import Kit
 from souvenance.domain.erasure import Erasure
 from souvenance.domain.ids import ErasureId, MemoryId, OwnerId
 from souvenance.domain.journal import content_of
+from souvenance.domain.memory import Scope
 from souvenance.domain.text import fold
 from souvenance.errors import BadValue, NotFound, OfferExpired
 from souvenance.ports.store import Unit
@@ -26,25 +27,32 @@ async def erase_memories(kit: Kit, owner_id: OwnerId, memory_ids: Sequence[Memor
     """
     if not memory_ids:
         raise BadValue("ids", value=[], expected="at least one memory id")
-    now = kit.clock.now()
-    erasure = Erasure(
-        erasure_id=ErasureId(kit.ids.new("era")),
-        memory_ids=tuple(dict.fromkeys(memory_ids)),
-        at=now,
-        until=now + timedelta(seconds=kit.limits.undo_seconds),
-    )
+    ids = tuple(dict.fromkeys(memory_ids))
+    erasure = new_erasure(kit)
 
     def work(unit: Unit) -> Erasure:
-        named = [held(unit, memory_id) for memory_id in erasure.memory_ids]
+        named = [held(unit, memory_id) for memory_id in ids]
         behind = [memory.memory_id for memory in unit.memories.hidden_equals(named)]
-        whole = replace(erasure, memory_ids=(*erasure.memory_ids, *behind))
-        unit.owners.next_place()
-        unit.erasures.begin(whole)
-        for scope in sorted({memory.scope for memory in named}, key=lambda scope: scope.key):
-            unit.scopes.start_epoch(scope)
-        return whole
+        return begin_erasure(unit, erasure, (*ids, *behind), {memory.scope for memory in named})
 
     return await kit.store.write(owner_id, work, label="memories.erased")
+
+
+def new_erasure(kit: Kit) -> Erasure:
+    """A click now, which takes nothing yet."""
+    now = kit.clock.now()
+    until = now + timedelta(seconds=kit.limits.undo_seconds)
+    return Erasure(erasure_id=ErasureId(kit.ids.new("era")), memory_ids=(), at=now, until=until)
+
+
+def begin_erasure(unit: Unit, erasure: Erasure, memory_ids: Sequence[MemoryId], scopes: Collection[Scope]) -> Erasure:
+    """Let the click take these memories of these scopes, which are held."""
+    whole = replace(erasure, memory_ids=tuple(memory_ids))
+    unit.owners.next_place()
+    unit.erasures.begin(whole)
+    for scope in sorted(scopes, key=lambda scope: scope.key):
+        unit.scopes.start_epoch(scope)
+    return whole
 
 
 async def undo_erasure(kit: Kit, owner_id: OwnerId, erasure_id: ErasureId) -> Erasure:

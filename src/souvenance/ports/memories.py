@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Protocol, TypeAlias, assert_never
 
 from souvenance.domain.ids import BotId, ConversationId, MemoryId, MessageId
-from souvenance.domain.journal import Operation
+from souvenance.domain.journal import Actor, Operation
 from souvenance.domain.memory import Evidence, Memory, Scope
 from souvenance.domain.recall import Posting
 
@@ -29,6 +29,16 @@ class Counts:
     pinned: int
     unpinned: int
     archived: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removed:
+    """A deleted memory, and the operation that deleted it: its place, who decided it and when."""
+
+    memory: Memory
+    place: int
+    actor: Actor
+    at: datetime
 
 
 class Shelf(StrEnum):
@@ -120,6 +130,21 @@ class Memories(Protocol):
 
     def by_place(self, scope: Scope) -> list[Memory]:
         """All live ones in the order in which they were first stored (K2)."""
+        ...
+
+    def every(self, scope: Scope) -> list[Memory]:
+        """All of the scope, in any state, in the order of their place."""
+        ...
+
+    def ids_in(self, scope: Scope, *, pinned: bool) -> list[MemoryId]:
+        """All pinned or all unpinned ones of the scope, in any state but ERASING, first stored first."""
+        ...
+
+    def removed(self, scopes: Sequence[Scope], *, before: int | None, limit: int) -> list[Removed]:
+        """Those that a standing operation deleted, removed last first; `before`: only those removed before this place.
+
+        Not those of which nothing stands any more.
+        """
         ...
 
     def changed_since(self, scopes: Sequence[Scope], place: int, *, limit: int) -> list[Memory]:

@@ -17,11 +17,12 @@ from souvenance.domain.equals import identity, settled
 from souvenance.domain.ids import ConversationId, MemoryId
 from souvenance.domain.memory import Evidence, Memory, MemoryState, Scope
 from souvenance.errors import Conflict, KeyTaken, NotFound
-from souvenance.ports.memories import Counts, Mark, Order, Shelf, mark_of
+from souvenance.ports.memories import Counts, Mark, Order, Removed, Shelf, mark_of
 from souvenance.storage.batches import batches
 from souvenance.storage.evidence import SqlEvidence
 from souvenance.storage.memory_pages import descending, newest, page_of, page_values, room_edge
 from souvenance.storage.memory_rows import COLUMNS, LIVE, Standing, identity_of, memory_of, values_of
+from souvenance.storage.removed import SqlRemoved
 from souvenance.storage.repository import Repository, owned
 from souvenance.storage.schema import memories, owners
 
@@ -59,6 +60,11 @@ _STAND = (
 )
 _IN_SCOPE = (owned(memories), memories.c.scope == bindparam("in"), LIVE)
 _BY_PLACE = select(*COLUMNS).where(*_IN_SCOPE).order_by(memories.c.place, memories.c.memory_id)
+_EVERY = (
+    select(*COLUMNS)
+    .where(owned(memories), memories.c.scope == bindparam("in"))
+    .order_by(memories.c.place, memories.c.memory_id)
+)
 _PINNED = _BY_PLACE.where(memories.c.standing == Standing.PINNED)
 _CHANGED = (
     select(*COLUMNS)
@@ -69,6 +75,16 @@ _CHANGED = (
     )
     .order_by(memories.c.changed, memories.c.memory_id)
     .limit(bindparam("limit"))
+)
+_IDS_IN = (
+    select(memories.c.memory_id)
+    .where(
+        owned(memories),
+        memories.c.scope == bindparam("in"),
+        memories.c.state != MemoryState.ERASING,
+        memories.c.pinned == bindparam("held"),
+    )
+    .order_by(memories.c.place, memories.c.memory_id)
 )
 _NEWEST = newest(Standing.FREE)
 _ROOM_EDGE = room_edge()
@@ -153,9 +169,18 @@ class SqlMemories(Repository):
     def by_place(self, scope: Scope) -> list[Memory]:
         return [memory_of(row) for row in self._rows(_BY_PLACE, **{"in": scope.key})]
 
+    def every(self, scope: Scope) -> list[Memory]:
+        return [memory_of(row) for row in self._rows(_EVERY, **{"in": scope.key})]
+
     def changed_since(self, scopes: Sequence[Scope], place: int, *, limit: int) -> list[Memory]:
         rows = self._rows(_CHANGED, scopes=[scope.key for scope in scopes], place=place, limit=limit)
         return [memory_of(row) for row in rows]
+
+    def ids_in(self, scope: Scope, *, pinned: bool) -> list[MemoryId]:
+        return [row.memory_id for row in self._rows(_IDS_IN, **{"in": scope.key, "held": pinned})]
+
+    def removed(self, scopes: Sequence[Scope], *, before: int | None, limit: int) -> list[Removed]:
+        return SqlRemoved(self._connection, self._owner_id, self._hash).page(scopes, before=before, limit=limit)
 
     def counts(self, scope: Scope) -> Counts:
         found = {row.standing: row.found for row in self._rows(_COUNTS, **{"in": scope.key})}
