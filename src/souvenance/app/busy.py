@@ -13,6 +13,10 @@ class Busy:
     def __init__(self) -> None:
         self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
 
+    def is_held(self, name: str) -> bool:
+        """Whether somebody holds `name` now."""
+        return name in self._locks
+
     @asynccontextmanager
     async def alone(self, name: str) -> AsyncIterator[None]:
         """Wait until nobody else holds `name`, then hold it."""

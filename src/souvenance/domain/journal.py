@@ -7,7 +7,7 @@ person does is never undone (T1), and a pin keeps what it protects (M5), for the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -177,6 +177,46 @@ def content_of(intent: Intent) -> Content | None:
             return None
         case _:
             assert_never(intent)
+
+
+def drawn_only_from(operations: Iterable[Operation], messages: Collection[MessageId]) -> bool:
+    """Whether all that these operations of one memory say was caused by these messages; what fell for good says
+    nothing (M14).
+    """
+    return all(
+        _fell(one) or (one.causes and all(cause.message in messages for cause in one.causes))
+        for one in operations
+        if content_of(one.intent) is not None
+    )
+
+
+def copied_to(
+    operation: Operation, memory_id: MemoryId, conversation_id: ConversationId, held: Mapping[MessageId, bool]
+) -> Operation | None:
+    """The operation as it is one of a copy of session memory in this conversation (M1); None when nothing that caused
+    it is there, or when it fell for good. `held` says of each origin that the conversation holds whether it is chosen.
+
+    It hangs on the same messages, but there only, so that undo in one branch never touches the other's.
+    """
+    causes = tuple(
+        replace(cause, held_in=conversation_id)
+        for cause in operation.causes
+        if cause.message in held and (cause.said is None or cause.said in held)
+    )
+    if _fell(operation) or (operation.causes and not causes):
+        return None
+    stands = not causes or any(held[one.message] and (one.said is None or held[one.said]) for one in causes)
+    return replace(
+        operation,
+        memory_id=memory_id,
+        scope=Scope.of_conversation(conversation_id),
+        causes=causes,
+        revoked=not stands,
+    )
+
+
+def _fell(operation: Operation) -> bool:
+    return operation.revoked and not operation.causes
 
 
 class _Updated(TypedDict):

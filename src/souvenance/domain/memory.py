@@ -45,6 +45,10 @@ class Scope:
     def of_bot(cls, bot_id: BotId) -> Scope:
         return cls(kind=ScopeKind.BOT, ref=bot_id)
 
+    @classmethod
+    def of_conversation(cls, conversation_id: ConversationId) -> Scope:
+        return cls(kind=ScopeKind.CONVERSATION, ref=conversation_id)
+
 
 ACCOUNT_SCOPE = Scope(kind=ScopeKind.ACCOUNT)
 ORGANISATION_SCOPE = Scope(kind=ScopeKind.ORGANISATION)

@@ -91,11 +91,22 @@ def next_batch(turns: Sequence[TurnSize], window: Bounds, limits: Limits) -> ran
     """
     last = max(0, len(turns) - 2)
     first = _past_covered(turns, 0, last)
-    rest = Bounds(tokens=int(window.tokens * limits.rest_share), messages=int(window.messages * limits.rest_share))
-    if first == last or _within(turns[first:], rest):
+    if first == last or _within(turns[first:], _at_rest(window, limits)):
         return range(0)
     after = _past_batch(turns, first, last, batch_bounds(window, limits))
     return range(turns[first].position, turns[after - 1].position + 1)
+
+
+def begin(turns: Sequence[TurnSize], window: Bounds, limits: Limits) -> int:
+    """The position at which a window begins that is filled anew, to three quarters of W1 (W6); at least the newest turn
+    is in it. `turns` are the newest ones, at least one, in order.
+    """
+    return turns[min(_first_within(turns, _at_rest(window, limits)), len(turns) - 1)].position
+
+
+def _at_rest(window: Bounds, limits: Limits) -> Bounds:
+    """What a compaction leaves, and a window that begins anew takes (W6)."""
+    return Bounds(tokens=int(window.tokens * limits.rest_share), messages=int(window.messages * limits.rest_share))
 
 
 def _lagging(window: Bounds, limits: Limits, most_tokens: int) -> Bounds:

@@ -108,6 +108,14 @@ class Turns(Protocol):
         """At most two turns of this key with this hash (of the request's bytes, or of the history up to its user
         message), newest first, that are the last of their conversation and whose reply was not acknowledged.
         """
+    def before(self, conversation_id: ConversationId, position: int) -> Turn | None:
+        """The last one before this position."""
+        ...
+
+    def after(self, conversation_id: ConversationId, position: int) -> list[Turn]:
+        """The turns behind this position, in order."""
+        ...
+
         ...
 
 

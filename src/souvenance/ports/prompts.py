@@ -8,7 +8,7 @@ from typing import Protocol
 
 from souvenance.domain.cost import Calibration
 from souvenance.domain.epoch import Epoch
-from souvenance.domain.ids import BotId, ConversationId, MemoryId, MessageId, PromptId
+from souvenance.domain.ids import BotId, ConversationId, MemoryId, MessageId, PromptId, TurnId
 from souvenance.domain.sent import SentPrompt
 
 
@@ -47,6 +47,22 @@ class Prompts(Protocol):
 
     def of_conversation(self, conversation_id: ConversationId, *, limit: int) -> list[SentPrompt]:
         """The newest ones, newest first, without their parts."""
+        ...
+
+    def forget_turns(self, conversation_id: ConversationId, turn_ids: Sequence[TurnId]) -> None:
+        """Drop what was sent for these turns, and the parts that nothing refers to any more. The caller holds the
+        conversation, here and below.
+        """
+        ...
+
+    def forget_replies(self, conversation_id: ConversationId, message_ids: Sequence[MessageId]) -> None:
+        """The same of what led to these replies."""
+        ...
+
+    def forget_conversation(self, conversation_id: ConversationId) -> None: ...
+
+    def blank(self, message_ids: Sequence[MessageId]) -> None:
+        """Let the words of these messages stand in no prompt of the owner any more: they read back as erased."""
         ...
 
     def forget_before(self, at: datetime, *, limit: int) -> int:

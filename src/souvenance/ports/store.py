@@ -14,6 +14,7 @@ from souvenance.domain.erasure import Erasure, Tombstone
 from souvenance.domain.ids import ErasureId, NotificationId, OwnerId
 from souvenance.domain.notification import Notification
 from souvenance.domain.owner import Owner
+from souvenance.ports.branches import Branches
 from souvenance.ports.conversations import Bots, Conversations, Levels, Messages, Personas, Turns
 from souvenance.ports.drafts import Drafts
 from souvenance.ports.memories import Index, Journal, Memories, Scopes
@@ -132,6 +133,8 @@ class Unit(Protocol):
     def messages(self) -> Messages: ...
     @property
     def scopes(self) -> Scopes: ...
+    @property
+    def branches(self) -> Branches: ...
     @property
     def memories(self) -> Memories: ...
     @property

@@ -44,6 +44,9 @@ _REMOVE = (
     .where(owned(index_items), index_items.c.kind == _OF, index_items.c.item.in_(bindparam("items", expanding=True)))
     .returning(index_items.c.item, index_items.c.number, index_items.c.terms)
 )
+_TERMS = select(index_items.c.item, index_items.c.terms).where(
+    owned(index_items), index_items.c.kind == _OF, index_items.c.item.in_(bindparam("items", expanding=True))
+)
 _REMOVE_POSTING = delete(postings).where(
     owned(postings),
     postings.c.kind == _OF,
@@ -107,6 +110,11 @@ class SqlIndex(Repository):
         for some in batches(list(items.items())):
             self._put(kind, dict(some), old={})
 
+    def copy(self, kind: Kind, copies: Mapping[str, str]) -> None:
+        for some in batches(list(copies)):
+            rows = self._rows(_TERMS, of=_NUMBERS[kind], items=some)
+            self._put_hashes(kind, {copies[row.item]: _unpacked(row.terms) for row in rows}, old={})
+
     def remove(self, kind: Kind, item: str) -> None:
         self.remove_all(kind, [item])
 
@@ -155,7 +163,9 @@ class SqlIndex(Repository):
 
     def _put(self, kind: Kind, new: Mapping[str, Sequence[str]], *, old: Mapping[str, _Entry]) -> None:
         """Write items that have no rows; one that takes the place of an `old` one keeps its number."""
-        hashes = {item: sorted(map(self._term, terms)) for item, terms in new.items() if terms}
+        self._put_hashes(kind, {item: sorted(map(self._term, terms)) for item, terms in new.items() if terms}, old=old)
+
+    def _put_hashes(self, kind: Kind, hashes: Mapping[str, Sequence[int]], *, old: Mapping[str, _Entry]) -> None:
         last = self._count(kind, hashes, old=old)
         unused = iter(range(last - len(hashes.keys() - old.keys()) + 1, last + 1))
         numbers = {item: old[item].number if item in old else next(unused) for item in hashes}

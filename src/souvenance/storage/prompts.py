@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, bindparam, delete, insert, select
+from sqlalchemy import Row, bindparam, delete, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from souvenance.domain.cost import Calibration
-from souvenance.domain.ids import ConversationId, MessageId, PromptId
+from souvenance.domain.ids import ConversationId, MessageId, PromptId, TurnId
 from souvenance.domain.sent import ERASED, LeftOut, Part, SentPrompt
 from souvenance.errors import NotFound, StoreError
 from souvenance.storage.batches import batches
@@ -58,6 +58,20 @@ _DROP_PARTS = delete(prompt_parts).where(
     owned(prompt_parts),
     prompt_parts.c.conversation_id == bindparam("conversation"),
     prompt_parts.c.part_id.in_(bindparam("ids", expanding=True)),
+)
+
+_SENT_IN = select(prompts.c.prompt_id, prompts.c.parts).where(*_IN_CONVERSATION)
+_SENT_FOR = {
+    name: _SENT_IN.where(prompts.c[name].in_(bindparam("ids", expanding=True))) for name in ("turn_id", "message_id")
+}
+_DROP_ALL = (
+    delete(prompts).where(*_IN_CONVERSATION),
+    delete(prompt_parts).where(owned(prompt_parts), prompt_parts.c.conversation_id == bindparam("conversation")),
+)
+_BLANK = (
+    update(prompt_parts)
+    .where(owned(prompt_parts), prompt_parts.c.message_id.in_(bindparam("ids", expanding=True)))
+    .values(data=None)
 )
 
 _LEARNT = select(calibrations.c.replies, calibrations.c.estimated, calibrations.c.reported).where(
@@ -113,6 +127,20 @@ class SqlPrompts(Repository):
     def of_conversation(self, conversation_id: ConversationId, *, limit: int) -> list[SentPrompt]:
         return [_prompt(row) for row in self._rows(_NEWEST, conversation=conversation_id, limit=limit)]
 
+    def forget_turns(self, conversation_id: ConversationId, turn_ids: Sequence[TurnId]) -> None:
+        self._forget(conversation_id, "turn_id", turn_ids)
+
+    def forget_replies(self, conversation_id: ConversationId, message_ids: Sequence[MessageId]) -> None:
+        self._forget(conversation_id, "message_id", message_ids)
+
+    def forget_conversation(self, conversation_id: ConversationId) -> None:
+        for statement in _DROP_ALL:
+            self._run(statement, conversation=conversation_id)
+
+    def blank(self, message_ids: Sequence[MessageId]) -> None:
+        for ids in batches(message_ids):
+            self._run(_BLANK, ids=ids)
+
     def forget_before(self, at: datetime, *, limit: int) -> int:
         old = self._rows(_OLD, before=at, limit=limit)
         dropped: defaultdict[ConversationId, set[bytes]] = defaultdict(set)
@@ -126,6 +154,16 @@ class SqlPrompts(Repository):
         for conversation_id, part_ids in dropped.items():
             self._drop_unused(conversation_id, part_ids)
         return len(old)
+
+    def _forget(self, conversation_id: ConversationId, sent_for: str, ids: Sequence[str]) -> None:
+        unused: set[bytes] = set()
+        for some in batches(ids):
+            sent = self._rows(_SENT_FOR[sent_for], conversation=conversation_id, ids=some)
+            unused.update(part_id for row in sent for part_id in _ids(row.parts))
+            for prompt_ids in batches([row.prompt_id for row in sent]):
+                self._run(_DROP, ids=prompt_ids)
+        if unused:
+            self._drop_unused(conversation_id, unused)
 
     def _drop_unused(self, conversation_id: ConversationId, part_ids: set[bytes]) -> None:
         for row in self._rows(_REMAINING, conversation=conversation_id):

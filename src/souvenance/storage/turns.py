@@ -17,6 +17,8 @@ _C = turns.c
 _GET = select(turns).where(owned(turns), _C.turn_id == bindparam("id"))
 _OF_CONVERSATION = select(turns).where(owned(turns), _C.conversation_id == bindparam("conversation"))
 _LAST = _OF_CONVERSATION.order_by(_C.position.desc()).limit(1)
+_AFTER = _OF_CONVERSATION.where(_C.position > bindparam("after")).order_by(_C.position)
+_BEFORE = _LAST.where(_C.position < bindparam("at"))
 _BY_REQUEST = _OF_CONVERSATION.where(_C.request_key_hash == bindparam("hash"))
 _later = turns.alias("later")
 _FOLLOWED = exists().where(
@@ -61,6 +63,13 @@ class SqlTurns(Repository):
 
     def last(self, conversation_id: ConversationId) -> Turn | None:
         row = self._row(_LAST, conversation=conversation_id)
+        return None if row is None else _turn(row)
+
+    def after(self, conversation_id: ConversationId, position: int) -> list[Turn]:
+        return [_turn(row) for row in self._rows(_AFTER, conversation=conversation_id, after=position)]
+
+    def before(self, conversation_id: ConversationId, position: int) -> Turn | None:
+        row = self._row(_BEFORE, conversation=conversation_id, at=position)
         return None if row is None else _turn(row)
 
     def by_request(self, conversation_id: ConversationId, request_key: str) -> Turn | None:

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from souvenance.domain.ids import OwnerId
 from souvenance.storage.bots import SqlBots, SqlLevels
+from souvenance.storage.branches import SqlBranches
 from souvenance.storage.conversations import SqlConversations
 from souvenance.storage.drafts import SqlDrafts
 from souvenance.storage.due import SqlDueWork
@@ -71,6 +72,10 @@ class SqlUnit:
     @cached_property
     def messages(self) -> SqlMessages:
         return self._make(SqlMessages)
+
+    @cached_property
+    def branches(self) -> SqlBranches:
+        return self._make(SqlBranches)
 
     @cached_property
     def scopes(self) -> SqlScopes:
