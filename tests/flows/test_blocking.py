@@ -45,6 +45,13 @@ def test_the_whole_door_is_mirrored(tmp_path: Path) -> None:
         assert len(memory.page_of_memories(limit=1).items) == 1
         assert [hit.memory.memory_id for hit in memory.query("peanuts").memories] == [kept.memory_id]
         memory.undo(memory.forget(kept.memory_id))
+        assert memory.bring_back(kept.memory_id, kept.place).text == "Allergic to walnuts"
+        assert (list(memory.removed()), memory.page_of_removed(everywhere=True).items) == ([], ())
+        cleared = memory.clear()
+        assert cleared.erasure is not None
+        memory.undo(cleared.erasure)
+        memory.pin(kept.memory_id)
+        memory.undo(memory.clear_pinned(expected=1))
         assert [view.memory.memory_id for view in memory.memories(everywhere=True)] == [kept.memory_id]
         bot = memory.add_bot("Ada")
         memory.change_bot("Ada", {"system_prompt": "Be brief."})
@@ -57,12 +64,15 @@ def test_the_whole_door_is_mirrored(tmp_path: Path) -> None:
 
 
 def test_both_doors_have_the_same_methods() -> None:
+    from souvenance.blocking.drafts import BlockingDrafts
     from souvenance.library import Souvenance
+    from souvenance.library.drafts import Drafts
 
     def public(door: type) -> set[str]:
         return {name for name in vars(door) if not name.startswith("_")}
 
     assert public(blocking.BlockingSouvenance) - {"close"} == public(Souvenance) - {"end_replies"}
+    assert public(BlockingDrafts) == public(Drafts)
 
 
 def test_an_iterator_left_early_keeps_the_reply_as_cut_off(tmp_path: Path) -> None:
@@ -111,3 +121,17 @@ def test_threads_share_one_memory(tmp_path: Path) -> None:
         for thread in threads:
             thread.join()
         assert len(list(memory.memories())) == 8
+
+
+def test_drafts_are_mirrored(tmp_path: Path) -> None:
+    with _open(tmp_path, ScriptedModel(say('{"memories": [{"text": "likes tea"}, {"text": "has a cat"}]}'))) as memory:
+        tea, cat = memory.drafts.generate("tea and a cat").drafts
+        memory.drafts.discard(cat)
+        changed = memory.drafts.edit(tea, pinned=True)
+        assert list(memory.drafts.list()) == [changed]
+        (saved,) = memory.drafts.save(tea)
+        assert memory.similar("likes tea")[0].view.memory == saved.memory
+        reply = memory.say("I like tea")
+        assert reply.conversation_id is not None
+        said = list(memory.messages(reply.conversation_id))[-1]
+        assert memory.drafts.from_messages(said, how="each").drafts[0].sources == (said.message_id,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
@@ -133,6 +134,42 @@ def test_once_the_offer_has_ended_it_is_gone(run: Souvenance, monkeypatch: pytes
     erased = run("memories", "forget", kept).first
     assert run("memories", "undo", erased).code in (1, 2)
     assert run("memories", "show", kept).code == 2
+
+
+def test_m9_a_clear_asks_twice_and_keeps_the_pinned_unless_told_otherwise(
+    run: Souvenance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n\n"))
+    run("remember", "Likes tea", "--bot", "Ada")
+    kept = run("remember", "Allergic to walnuts", "--bot", "Ada", "--pin").first
+    cleared = run("memories", "clear", "--bot", "Ada")
+    assert cleared.out.endswith("erased 1\n")
+    assert "Ada will no longer know them. Messages and summaries may still hold what they say." in cleared.err
+    assert "these are the ones you marked and protected yourself" in cleared.err
+    assert run("memories", "list").out.startswith(kept)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\ny\n"))
+    both = run("memories", "clear", "--bot", "Ada")
+    assert both.out.endswith("erased 1\n")
+    assert run("memories", "list").out == ""
+
+
+def test_m9_without_questions_the_pinned_ones_go_by_their_number_only(run: Souvenance) -> None:
+    run("remember", "Allergic to walnuts", "--pin")
+    assert run("memories", "clear", "--account", "--yes", "--json").json == [{"erasure": None, "pinned": 1}]
+    wrong = run("memories", "clear", "--account", "--yes", "--pinned", "2")
+    assert wrong.code == 1
+    assert "There are 1 pinned memories" in wrong.err
+    assert run("memories", "clear", "--account", "--yes", "--pinned", "1").out.endswith("erased 1\n")
+    assert run("memories", "clear", "--yes").code == 2
+
+
+def test_m11_what_was_changed_is_brought_back_by_its_place(run: Souvenance) -> None:
+    kept = run("remember", "Lives in Oslo").first
+    run("memories", "edit", kept, "Lives in Bergen")
+    place = run("memories", "history", kept, "--json").json[0]["place"]
+    assert run("memories", "bring-back", kept, str(place)).out == f"{kept}\tbrought back\n"
+    assert run("memories", "show", kept, "--json").json[0]["text"] == "Lives in Oslo"
+    assert run("memories", "removed").out == ""
 
 
 def test_lists_come_in_pages(run: Souvenance) -> None:
@@ -332,3 +369,27 @@ def test_a_reader_that_leaves_early_gets_no_traceback(run: Souvenance, environme
     )
     os.close(writing)
     assert "Traceback" not in ended.stderr
+
+
+def test_memories_are_drafted_reviewed_and_saved(run: Souvenance, upstream: ScriptedUpstream) -> None:
+    upstream.script(say('{"memories": [{"text": "likes tea"}, {"text": "has a cat"}]}'))
+    drafted = run("drafts", "generate", "tea and a cat")
+    assert "no conversation was read" in drafted.err
+    tea, cat = (one["id"] for one in run("drafts", "list", "--json").json)
+    assert drafted.first == tea
+    assert run("drafts", "edit", tea, "likes green tea", "--pin").out == f"{tea}\tedited\n"
+    assert run("drafts", "discard", cat).out == f"{cat}\tdiscarded\n"
+    (saved,) = run("drafts", "save", tea, "--json").json
+    assert (saved["memory"]["text"], saved["memory"]["pinned"], saved["created"]) == ("likes green tea", True, True)
+    (same,) = run("remember", "Likes green tea!", "--check", "--json").json
+    assert (same["memory"]["id"], same["equal"]) == (saved["memory"]["id"], True)
+    assert run("drafts", "list").out == ""
+
+
+def test_messages_are_drafted_as_they_are(run: Souvenance, upstream: ScriptedUpstream) -> None:
+    upstream.script(say("Noted"))
+    run("chat", "I like tea")
+    ids = [one["message"]["id"] for one in run("query", "I like tea", "--messages", "--json").json if "message" in one]
+    (drafted,) = run("drafts", "from-messages", *ids, "--how", "joined", "--no-pin", "--json").json
+    assert (drafted["drafts"][0]["text"], drafted["drafts"][0]["pinned"]) == ("I like tea", False)
+    assert drafted["drafts"][0]["sources"] == ids

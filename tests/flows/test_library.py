@@ -14,9 +14,9 @@ import pytest
 import souvenance
 from souvenance.domain.conversation import MessageState, Role
 from souvenance.domain.ids import ConversationId, MemoryId
-from souvenance.errors import BadValue, EmptyText, NotFound, SettingError, StaleEdit, StoreTooNew
+from souvenance.errors import BadValue, Conflict, EmptyText, NotFound, SettingError, StaleEdit, StoreTooNew
 from souvenance.ports.memories import Shelf
-from souvenance.testing import Hang, ScriptedModel, say
+from souvenance.testing import Hang, ScriptedModel, call, say
 
 Opens = Callable[..., AbstractAsyncContextManager[souvenance.Souvenance]]
 
@@ -245,3 +245,49 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 def test_every_public_name_can_be_had() -> None:
     assert all(getattr(souvenance, name) is not None for name in souvenance.__all__)
     assert not hasattr(souvenance, "nothing_of_the_kind")
+
+
+async def test_drafts_are_reviewed_then_saved(opens: Opens) -> None:
+    async with opens(model=ScriptedModel(say('{"memories": [{"text": "likes tea"}]}'), say("Noted"))) as memory:
+        (tea,) = (await memory.drafts.generate("tea")).drafts
+        changed = await memory.drafts.edit(tea, text="likes green tea")
+        assert [draft async for draft in memory.drafts.list()] == [changed]
+        reply = await memory.say("I have a cat")
+        assert reply.conversation_id is not None
+        _, said = [message async for message in memory.messages(reply.conversation_id)]
+        (cat,) = (await memory.drafts.from_messages(said, how="each")).drafts
+        await memory.drafts.save(tea.draft_id, cat)
+        assert [(found.equal, found.view.memory.pinned) for found in await memory.similar("I have a cat")] == [
+            (True, True)
+        ]
+        with pytest.raises(NotFound):
+            await memory.drafts.discard(tea)
+        with pytest.raises(BadValue, match="how"):
+            await memory.drafts.from_messages(said, how="all")
+
+
+async def test_m9_a_memory_is_cleared_in_two_steps(opens: Opens) -> None:
+    async with opens() as memory:
+        for text in ("Likes tea", "Likes rum"):
+            await memory.remember(text, bot="Ada")
+        kept = await memory.remember("Allergic to walnuts", bot="Ada", pinned=True)
+        cleared = await memory.clear(bot="Ada")
+        assert cleared.erasure is not None
+        assert (len(cleared.erasure.memory_ids), cleared.pinned) == (2, 1)
+        with pytest.raises(Conflict):
+            await memory.clear_pinned(bot="Ada", expected=2)
+        erasure = await memory.clear_pinned(bot="Ada", expected=1)
+        assert erasure.memory_ids == (kept.memory.memory_id,)
+        await memory.undo(cleared.erasure)
+        assert [view.memory.text async for view in memory.memories(bot="Ada")] == ["Likes rum", "Likes tea"]
+
+
+async def test_m11_what_a_model_removed_is_listed_and_brought_back(opens: Opens) -> None:
+    async with opens(model=ScriptedModel(call("forget", '{"id": 1}'), say("Gone"))) as memory:
+        await memory.remember("Likes tea", bot="Ada")
+        await memory.say("Forget the tea", bot="Ada")
+        (removed,) = [one async for one in memory.removed(bot="Ada")]
+        assert (removed.memory.text, removed.actor) == ("Likes tea", "model")
+        assert [one async for one in memory.removed(everywhere=True)] == [removed]
+        back = await memory.bring_back(removed.memory.memory_id, removed.place)
+        assert [view.memory async for view in memory.memories(bot="Ada")] == [back]

@@ -91,7 +91,7 @@ async def list_memories(
         found = unit.memories.page(
             rooms=_rooms(unit, kit, scopes), shelf=shelf, order=order, after=after, limit=most + 1
         )
-        views = _views(unit, kit, found[:most])
+        views = views_of(unit, kit, found[:most])
         last = _word(order, found[most - 1]) if len(found) > most else None
         return Page(items=views, next=last)
 
@@ -105,7 +105,7 @@ async def read_memory(kit: Kit, owner_id: OwnerId, memory_id: MemoryId) -> Memor
         memory = unit.memories.get(memory_id)
         if memory.state is not MemoryState.LIVE:
             raise NotFound("memory", memory_id)
-        return _views(unit, kit, [memory])[0]
+        return views_of(unit, kit, [memory])[0]
 
     return await kit.store.read(owner_id, work, label="memory.read")
 
@@ -277,7 +277,8 @@ def _rooms(unit: Unit, kit: Kit, scopes: Collection[Scope]) -> dict[Scope, int |
     return {scope: None if scope in free else kit.limits.room_unpinned for scope in scopes}
 
 
-def _views(unit: Unit, kit: Kit, memories: Sequence[Memory]) -> tuple[MemoryView, ...]:
+def views_of(unit: Unit, kit: Kit, memories: Sequence[Memory]) -> tuple[MemoryView, ...]:
+    """These memories with what belongs to each."""
     now = kit.clock.now()
     test = in_room(unit, kit, {m.scope for m in memories})
     evidence = unit.memories.evidence([m.memory_id for m in memories])

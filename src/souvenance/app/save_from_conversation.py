@@ -31,6 +31,14 @@ class How(StrEnum):
     EACH = "each"
     JOINED = "joined"
 
+    @classmethod
+    def read(cls, word: str) -> How:
+        """BadValue for a word that is none of them."""
+        try:
+            return cls(word)
+        except ValueError as e:
+            raise BadValue("how", value=word, expected=" or ".join(cls)) from e
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:

@@ -7,9 +7,11 @@ from types import TracebackType
 from typing import Self
 
 from souvenance.app.browse import MemoryView, Page
+from souvenance.app.find_similar import Similar
 from souvenance.app.prepare_turn import Prepared, Recorded
 from souvenance.app.query_memories import Hits
 from souvenance.app.remember import Remembered
+from souvenance.blocking.drafts import BlockingDrafts
 from souvenance.blocking.loop_thread import LoopThread, Opening
 from souvenance.domain.bot import Bot, Preset
 from souvenance.domain.conversation import Conversation, Message
@@ -28,6 +30,7 @@ class BlockingSouvenance:
     def __init__(self, opening: Opening) -> None:
         self._thread = LoopThread(opening)
         self._memory = self._thread.opened()
+        self.drafts = BlockingDrafts(self._thread, self._memory.drafts)
 
     def __enter__(self) -> Self:
         return self
@@ -117,6 +120,9 @@ class BlockingSouvenance:
         return self._thread.call(
             lambda: self._memory.remember(text, bot=bot, key=key, subject=subject, pinned=pinned, overwrite=overwrite)
         )
+
+    def similar(self, text: str, *, bot: str | None = None, key: str | None = None) -> tuple[Similar, ...]:
+        return self._thread.call(lambda: self._memory.similar(text, bot=bot, key=key))
 
     def memories(
         self,

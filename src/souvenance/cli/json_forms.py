@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from souvenance.app.browse import MemoryView
+from souvenance.app.drafts import Drafted
+from souvenance.app.find_similar import Similar
 from souvenance.app.query_memories import MemoryHit, MessageHit
 from souvenance.domain.bot import Bot
 from souvenance.domain.conversation import Message
+from souvenance.domain.draft import Draft
 from souvenance.domain.erasure import Erasure
 from souvenance.domain.journal import Add, Operation, Pin, Update
 from souvenance.domain.memory import Evidence, Memory
@@ -77,6 +80,56 @@ def operation_form(operation: Operation) -> JsonForm:
         "key": None if content is None else content.key,
         "causes": [anchor.message for anchor in operation.causes],
         "revoked": operation.revoked,
+    }
+
+
+def draft_form(draft: Draft) -> JsonForm:
+    return {
+        "id": draft.draft_id,
+        "batch": draft.batch,
+        "scope": draft.scope.key,
+        "origin": draft.origin.value,
+        "text": draft.text,
+        "key": draft.key,
+        "pinned": draft.pinned,
+        "sources": list(draft.sources),
+        "created_at": draft.created_at.isoformat(),
+        "until": draft.until.isoformat(),
+    }
+
+
+def drafted_form(drafted: Drafted) -> JsonForm:
+    """What to review, with the room of its scope and what it cost."""
+    room, charge = drafted.room, drafted.charge
+    return {
+        "drafts": [draft_form(draft) for draft in drafted.drafts],
+        "room": {
+            "scope": room.scope.key,
+            "pinned": room.pinned,
+            "pinned_limit": room.pinned_limit,
+            "unpinned": room.unpinned,
+            "unpinned_limit": room.unpinned_limit,
+            "archived": room.archived,
+            "tokens": room.tokens,
+        },
+        "charge": None
+        if charge is None
+        else {
+            "model": charge.model,
+            "tokens_in": charge.tokens_in,
+            "tokens_out": charge.tokens_out,
+            "reported": charge.reported,
+        },
+        "note": drafted.note,
+    }
+
+
+def similar_form(similar: Similar) -> JsonForm:
+    return {
+        "memory": view_form(similar.view),
+        "equal": similar.equal,
+        "matched": similar.matched,
+        "asked": similar.asked,
     }
 
 

@@ -12,6 +12,7 @@ import souvenance
 from souvenance.cli.bots import bots
 from souvenance.cli.chat import chat
 from souvenance.cli.doctor import doctor
+from souvenance.cli.drafts import drafts
 from souvenance.cli.memories import memories
 from souvenance.cli.query import query
 from souvenance.cli.remember import remember
@@ -29,6 +30,7 @@ program.command()(serve)
 program.command()(chat)
 program.command()(remember)
 program.add_typer(memories, name="memories")
+program.add_typer(drafts, name="drafts")
 program.command()(query)
 program.add_typer(bots, name="bots")
 program.command()(doctor)

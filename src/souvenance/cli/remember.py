@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from souvenance.app.browse import MemoryView
-from souvenance.cli.json_forms import view_form
+from souvenance.app.find_similar import Similar
+from souvenance.cli.json_forms import similar_form, view_form
 from souvenance.cli.options import AsJson, BotName, Database, Folder
-from souvenance.cli.output import json_line, line
+from souvenance.cli.output import json_line, line, table
 from souvenance.cli.running import with_memory
 from souvenance.library import Souvenance
 
@@ -21,12 +22,16 @@ def remember(
     key: Annotated[str | None, typer.Option(help="A notebook's key; the text is then its value.")] = None,
     subject: Annotated[str, typer.Option(help="Whom it is about, when not you.")] = "",
     pin: Annotated[bool, typer.Option("--pin", help="Send it every turn; no model may change it.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Keep nothing: show what already says it.")] = False,
     folder: Folder = None,
     database_url: Database = None,
     as_json: AsJson = False,
 ) -> None:
     """Keep a fact for every conversation from now on."""
     said = typer.get_text_stream("stdin").read().rstrip("\n") if text == "-" else text
+    if check:
+        _compare(said, bot=bot, key=key, folder=folder, database_url=database_url, as_json=as_json)
+        return
 
     async def keep_and_read(memory: Souvenance) -> tuple[MemoryView, bool]:
         if bot is not None:
@@ -39,3 +44,21 @@ def remember(
         json_line({"memory": view_form(view), "created": created})
     else:
         line(f"{view.memory.memory_id}\t{'remembered' if created else 'known already: one more source'}")
+
+
+def _compare(
+    said: str, *, bot: str | None, key: str | None, folder: Folder, database_url: Database, as_json: bool
+) -> None:
+    found = with_memory(lambda memory: memory.similar(said, bot=bot, key=key), folder=folder, database_url=database_url)
+    if as_json:
+        for similar in found:
+            json_line(similar_form(similar))
+    else:
+        table(("id", "scope", "text", "how alike"), map(_row, found))
+
+
+def _row(similar: Similar) -> tuple[str, ...]:
+    memory = similar.view.memory
+    text = f"{memory.key}: {memory.text}" if memory.key else memory.text
+    alike = "the same" if similar.equal else f"{similar.matched} of {similar.asked} terms"
+    return memory.memory_id, memory.scope.key, text, f"{alike}{', archived' if similar.view.archived else ''}"

@@ -15,6 +15,7 @@ from souvenance.app.bots import NewBot
 from souvenance.app.browse import MemoryView, Page
 from souvenance.app.chat_turn import chat_turn
 from souvenance.app.conversations import NewConversation
+from souvenance.app.find_similar import Similar, find_similar
 from souvenance.app.prepare_turn import Prepared, Recorded, prepare, record
 from souvenance.app.query_memories import Hits, Query, query_memories
 from souvenance.app.remember import NewMemory, Remembered, remember
@@ -26,6 +27,7 @@ from souvenance.domain.ids import ConversationId, ErasureId, MemoryId, known_sha
 from souvenance.domain.journal import Operation
 from souvenance.domain.limits import Level
 from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, Scope
+from souvenance.library.drafts import Drafts
 from souvenance.library.pages import walk
 from souvenance.library.pieces import Piece, Reply, shown
 from souvenance.ports.memories import Order, Shelf
@@ -43,6 +45,7 @@ class Souvenance:
         self._house = house
         self._kit = house.kit
         self._owner = house.owner_id
+        self.drafts = Drafts(house)
         self._current: dict[str | None, ConversationId] = {}
         self._replies: WeakSet[AsyncGenerator[Piece, None]] = WeakSet()
         self._running = 0
@@ -170,6 +173,11 @@ class Souvenance:
         scope = ACCOUNT_SCOPE if known is None else Scope.of_bot(known.bot_id)
         new = NewMemory(text=text, scope=scope, key=key, subject=subject, pinned=pinned, overwrite=overwrite)
         return await remember(self._kit, self._owner, new)
+
+    async def similar(self, text: str, *, bot: str | None = None, key: str | None = None) -> tuple[Similar, ...]:
+        """What already says `text`, equal ones first, archived ones too; nothing is stored (V4)."""
+        target = ACCOUNT_SCOPE if bot is None else (await self.bot(bot)).bot_id
+        return await find_similar(self._kit, self._owner, text, target=target, key=key)
 
     def memories(
         self,

@@ -10,6 +10,7 @@ from souvenance.app import browse
 from souvenance.app.archive_memory import archive_memory
 from souvenance.app.edit_memory import edit_memory
 from souvenance.app.erase import erase_memories
+from souvenance.app.find_similar import find_similar
 from souvenance.app.pin_memory import pin_memory
 from souvenance.app.query_memories import Query as MemoryQuery
 from souvenance.app.query_memories import query_memories
@@ -28,6 +29,9 @@ from souvenance.server.forms import (
     QueryForm,
     parse_scope,
 )
+from souvenance.server.forms_of_drafts import SimilarForm
+from souvenance.server.targets import target_of
+from souvenance.server.views.drafts import SimilarsJson
 from souvenance.server.views.memories import (
     ErasureJson,
     HistoryJson,
@@ -96,6 +100,13 @@ async def query(here: Here, form: QueryForm) -> HitsJson:
     scopes = None if form.scopes is None else tuple(parse_scope("scopes", scope) for scope in form.scopes)
     asked = MemoryQuery(text=form.text, scopes=scopes, messages=form.messages, limit=form.limit)
     return HitsJson.of(await query_memories(here.kit, here.owner_id, asked))
+
+
+@router.post("/similar")
+async def similar(here: Here, form: SimilarForm) -> SimilarsJson:
+    """What already says this text, equal ones first, archived ones too; nothing is stored (V4)."""
+    target = await target_of(here, bot=form.bot, scope=form.scope)
+    return SimilarsJson.of(await find_similar(here.kit, here.owner_id, form.text, target=target, key=form.key))
 
 
 @router.post("/erase")
