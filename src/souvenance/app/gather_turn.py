@@ -102,13 +102,11 @@ def gather(
 
 def turn_sizes(messages: Sequence[WindowMessage], calibration: Calibration) -> list[TurnSize]:
     """The turns of chosen messages, with tokens as the model would count them."""
-    by_position: dict[int, list[WindowMessage]] = {}
+    corrected = calibration.corrector()
+    by_position: dict[int, list[int]] = {}
     for message in messages:
-        by_position.setdefault(message.position, []).append(message)
-    return [
-        TurnSize(position=p, messages=len(said), tokens=sum(calibration.corrected(m.tokens) for m in said))
-        for p, said in sorted(by_position.items())
-    ]
+        by_position.setdefault(message.position, []).append(corrected(message.tokens))
+    return [TurnSize(position=p, messages=len(said), tokens=sum(said)) for p, said in sorted(by_position.items())]
 
 
 def _level(unit: Unit, opened: OpenedTurn, policy: Policy) -> Level:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -196,26 +197,21 @@ def _names(tools: Sequence[JsonObject]) -> frozenset[str]:
 
 
 def _layers(kit: Kit, pieces: Sequence[Piece], ours: Sequence[JsonObject], request: TurnRequest) -> dict[str, int]:
-    layers: dict[str, int] = {}
+    layers: defaultdict[str, int] = defaultdict(int)
     for piece in pieces:
-        for layer, tokens in _counted(kit, piece):
-            layers[layer] = layers.get(layer, 0) + tokens
-        layers[piece.layer] = layers.get(piece.layer, 0) + MESSAGE_OVERHEAD
+        layers[piece.layer] += MESSAGE_OVERHEAD
+        if not isinstance(piece, Said):
+            layers[piece.layer] += _tokens_of_wire(kit, wire_of(piece))
+            continue
+        layers[piece.layer] += _tokens_of_content(kit, piece.before)
+        # A memory's words in the system prompt are memory's.
+        own = "memories" if piece.layer == "system" else piece.layer
+        for run in piece.runs:
+            layers[piece.layer if run.memory_id is None else own] += kit.tokenizer.count(run.text)
     tools = [*request.tools, *ours]
     if tools:
         layers["tools"] = kit.tokenizer.count(json.dumps(tools, ensure_ascii=False))
     return layers
-
-
-def _counted(kit: Kit, piece: Piece) -> list[tuple[str, int]]:
-    """The tokens of a piece with the layer each belongs to: a memory's words in the system prompt are memory's."""
-    if not isinstance(piece, Said):
-        return [(piece.layer, _tokens_of_wire(kit, wire_of(piece)))]
-    before = [(piece.layer, _tokens_of_content(kit, piece.before))] if piece.before else []
-    own = "memories" if piece.layer == "system" else piece.layer
-    return before + [
-        (piece.layer if run.memory_id is None else own, kit.tokenizer.count(run.text)) for run in piece.runs
-    ]
 
 
 def _tokens_of_wire(kit: Kit, wire: JsonObject) -> int:

@@ -72,7 +72,7 @@ def policy_of(opened: OpenedTurn, *, offer_tools: bool) -> Policy:
 
 def _fit(kit: Kit, opened: OpenedTurn, gathered: Gathered, shown: Shown, sizes: Sizes) -> Fitted:
     """W7 over this prompt; an item is a memory's id, or a turn's position."""
-    count, corrected = kit.tokenizer.count, gathered.calibration.corrected
+    count, corrected = kit.tokenizer.count, gathered.calibration.corrector()
     items = [
         Item(
             layer=Layer.PINNED if line.pinned else Layer.UNPINNED,

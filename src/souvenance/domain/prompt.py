@@ -105,7 +105,8 @@ class _Parts:
         if memory_id is None and message_id is None:
             self._nobodys.append(data)
         elif data:
-            self._flush()
+            if self._nobodys:
+                self._flush()
             self._parts.append(Part(data=data, memory_id=memory_id, message_id=message_id))
 
     def joined(self) -> tuple[Part, ...]:
@@ -113,7 +114,7 @@ class _Parts:
         return tuple(self._parts)
 
     def _flush(self) -> None:
-        if self._nobodys and (data := b"".join(self._nobodys)):
+        if data := b"".join(self._nobodys):
             self._parts.append(Part(data=data))
         self._nobodys.clear()
 

@@ -129,6 +129,10 @@ class Upstreams:
 
     async def _all(self, *, newest: bool = False) -> dict[str, _Listing]:
         """Every provider's list, asked for side by side."""
+        now = self._clock.now()
+        kept = {name: self._listings[name] for name in self._providers if name in self._listings}
+        if not newest and len(kept) == len(self._providers) and all(now < each.good_until for each in kept.values()):
+            return kept
         listings = await asyncio.gather(
             *(self._listing(provider, newest=newest) for provider in self._providers.values())
         )
