@@ -83,6 +83,12 @@ async def test_a_conversation_is_found_by_the_name_its_key_gave_it(store: Store)
         )
 
     assert await found(ALICE, "key_1", "my chat") == named
+    held = await store.write(
+        ALICE,
+        lambda unit: unit.conversations.lock_by_client_ref("key_1", "my chat", BotId("bot_1")),
+        label="conversation.held",
+    )
+    assert held == named
     assert await found(ALICE, "key_1", "My chat") is None
     assert await found(ALICE, "key_2", "my chat") is None
     assert await found(ALICE, "key_1", "") is None

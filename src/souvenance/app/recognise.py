@@ -58,33 +58,32 @@ def bytes_hash(unit: Unit, request: TurnRequest) -> str:
 
 
 def _of_client(unit: Unit, address: FromClient, asked: Asked) -> tuple[Conversation, Turn | None]:
+    if not address.ref:
+        return _by_history(unit, address, asked) or (_put(unit, address, asked), None)
+    bot_id = address.conversation.bot_id
+    named = unit.conversations.lock_by_client_ref(address.client, address.ref, bot_id) or _echoed(unit, address)
+    return (_put(unit, address, asked), None) if named is None else (named, _unanswered(unit, named, address, asked))
+
+
+def _hashes(unit: Unit, address: FromClient, asked: Asked) -> tuple[str, str]:
+    """The hash of the history that the client sent, without and with this message."""
     before = history_hash(asked.said, unit.keyed_hash, after=beginning(address.conversation.bot_id))
-    opened = history_hash([(Role.USER, asked.request.text)], unit.keyed_hash, after=before)
-    if address.ref:
-        named = unit.conversations.by_client_ref(address.client, address.ref, address.conversation.bot_id) or _echoed(
-            unit, address
-        )
-        if named is None:
-            return _put(unit, address, asked), None
-        conversation = unit.conversations.lock(named.conversation_id)
-        return conversation, _unanswered(unit, conversation, asked, opened)
-    return _by_history(unit, address, asked, before, opened) or (_put(unit, address, asked), None)
+    return before, history_hash([(Role.USER, asked.request.text)], unit.keyed_hash, after=before)
 
 
 def _echoed(unit: Unit, address: FromClient) -> Conversation | None:
-    """The conversation of this key and bot whose own id the client gives, as our responses name it."""
+    """The conversation of this key and bot whose own id the client gives, as our responses name it; held."""
     if not address.ref.startswith("cnv_"):
         return None
     with suppress(NotFound):
-        found = unit.conversations.get(ConversationId(known_shape("conversation", address.ref)))
+        found = unit.conversations.lock(ConversationId(known_shape("conversation", address.ref)))
         return found if (found.client, found.bot_id) == (address.client, address.conversation.bot_id) else None
     return None
 
 
-def _by_history(
-    unit: Unit, address: FromClient, asked: Asked, before: str, opened: str
-) -> tuple[Conversation, Turn | None] | None:
+def _by_history(unit: Unit, address: FromClient, asked: Asked) -> tuple[Conversation, Turn | None] | None:
     """The one conversation that ends where this message begins, or with this very message unanswered."""
+    before, opened = _hashes(unit, address, asked)
     again = _opened_before(unit, address, asked, opened)
     same = unit.conversations.by_history(address.client, before) if asked.said else []
     if len(again) + len(same) != 1:
@@ -108,14 +107,14 @@ def _opened_before(unit: Unit, address: FromClient, asked: Asked, opened: str) -
     return unit.turns.unacknowledged(address.client, request_hash=bytes_hash(unit, asked.request))
 
 
-def _unanswered(unit: Unit, conversation: Conversation, asked: Asked, opened: str) -> Turn | None:
+def _unanswered(unit: Unit, conversation: Conversation, address: FromClient, asked: Asked) -> Turn | None:
     """The conversation's last turn, if this request opened it and its reply never arrived."""
     last = unit.turns.last(conversation.conversation_id)
     if last is None or last.acknowledged:
         return None
     same_bytes = bool(last.request_hash) and last.request_hash == bytes_hash(unit, asked.request)
     waits = last.state is TurnState.OPEN and _brings_results(asked.request)
-    same = same_bytes or (bool(asked.said) and last.opened_hash == opened) or waits
+    same = same_bytes or waits or (bool(asked.said) and last.opened_hash == _hashes(unit, address, asked)[1])
     return last if same and _asks(unit, last, asked.request.text) else None
 
 

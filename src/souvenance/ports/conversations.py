@@ -76,6 +76,10 @@ class Conversations(Protocol):
         """The one with this bot that this key opened under this name (I3)."""
         ...
 
+    def lock_by_client_ref(self, client: str, client_ref: str, bot_id: BotId | None) -> Conversation | None:
+        """As by_client_ref, and held against other writers until the commit."""
+        ...
+
     def by_history(self, client: str, history_hash: str) -> list[Conversation]:
         """At most two conversations of this key whose chosen turns have this hash, newest first."""
         ...

@@ -19,6 +19,7 @@ _LOCK = _GET.with_for_update()
 _BY_REF = select(conversations).where(
     owned(conversations), _C.client == bindparam("key"), _C.client_ref_hash == bindparam("hash")
 )
+_LOCK_BY_REF = _BY_REF.with_for_update()
 _BY_HISTORY = (
     select(conversations)
     .where(owned(conversations), _C.client == bindparam("key"), _C.history_hash == bindparam("hash"))
@@ -70,6 +71,10 @@ class SqlConversations(Repository):
 
     def by_client_ref(self, client: str, client_ref: str, bot_id: BotId | None) -> Conversation | None:
         row = self._row(_BY_REF, key=client, hash=self._ref_hash(client_ref, bot_id))
+        return None if row is None else _conversation(row)
+
+    def lock_by_client_ref(self, client: str, client_ref: str, bot_id: BotId | None) -> Conversation | None:
+        row = self._row(_LOCK_BY_REF, key=client, hash=self._ref_hash(client_ref, bot_id))
         return None if row is None else _conversation(row)
 
     def by_history(self, client: str, history_hash: str) -> list[Conversation]:
