@@ -134,6 +134,8 @@ async def test_an_item_put_again_keeps_its_number_and_a_removed_ones_is_never_gi
 
     await write(store, change)
     assert await read(store, numbered) == ({"msg_1": 1, "msg_4": 3}, [1, 1, 3])
+    asked = ["msg_1", "msg_2", "msg_3", "msg_4"]
+    assert await read(store, lambda unit: unit.index.missing(Kind.MESSAGE, asked)) == {"msg_2", "msg_3"}
 
 
 async def test_a_query_without_terms_finds_nothing(store: Store) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from souvenance.app.adopt_history import prepare_history, visible
 from souvenance.app.choose_model import Shelf, choose
@@ -17,11 +17,9 @@ from souvenance.domain.bot import Bot, Persona
 from souvenance.domain.conversation import Conversation, Message, MessageState, Role, Turn, TurnState
 from souvenance.domain.history import history_hash
 from souvenance.domain.ids import ConversationId, MessageId, OwnerId, TurnId
-from souvenance.domain.terms import terms
 from souvenance.domain.text import clean
 from souvenance.errors import NotFound
 from souvenance.ports.chat_model import ModelInfo
-from souvenance.ports.memories import Kind
 from souvenance.ports.store import Unit
 
 
@@ -55,7 +53,6 @@ class _Arrival:
     turn_id: TurnId
     message_id: MessageId
     tokens: int
-    terms: Sequence[str] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +102,6 @@ def _arrive(kit: Kit, request: TurnRequest, shelf: Shelf, check: Check) -> _Arri
         turn_id=TurnId(kit.ids.new("trn")),
         message_id=MessageId(kit.ids.new("msg")),
         tokens=kit.tokenizer.count(text),
-        terms=terms(text),
     )
 
 
@@ -181,7 +177,6 @@ def _append(unit: Unit, conversation: Conversation, arrival: _Arrival) -> _Taken
     )
     unit.turns.put(turn)
     unit.messages.put(message)
-    unit.index.put_new(Kind.MESSAGE, {message.message_id: arrival.terms})
     grown = replace(
         conversation,
         last_position=position,

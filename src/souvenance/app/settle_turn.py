@@ -11,6 +11,7 @@ from datetime import datetime
 
 from souvenance.app.change_memories import Cause, Changed, Outcome, Store, carry_out
 from souvenance.app.gather_turn import scopes_read
+from souvenance.app.index_said import index_said
 from souvenance.app.kit import Kit
 from souvenance.app.off_loop import off_loop
 from souvenance.app.plan_turn import Plan
@@ -24,7 +25,6 @@ from souvenance.domain.journal import Actor, Anchor
 from souvenance.domain.sent import ERASED, Part, SentPrompt
 from souvenance.domain.terms import terms
 from souvenance.errors import TurnSuperseded
-from souvenance.ports.memories import Kind
 from souvenance.ports.store import Unit
 
 _SAVED = "{} saved"
@@ -55,11 +55,13 @@ class _Result:
     tokens: int
     now: datetime
     terms: Sequence[str] = field(repr=False)
+    terms_asked: Sequence[str] = field(repr=False)
 
 
 async def settle_turn(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply, *, cut_off: bool = False) -> Settled:
     """Store the reply as it stands in `reply`; TurnSuperseded when another attempt took the turn meanwhile."""
-    result = await off_loop(len(reply.text), lambda: _worked_out(kit, plan, reply, cut_off=cut_off))
+    size = len(reply.text) + len(plan.opened.message.text)
+    result = await off_loop(size, lambda: _worked_out(kit, plan, reply, cut_off=cut_off))
     return await kit.store.write(owner_id, lambda unit: _settle(unit, result), label="turn.settled")
 
 
@@ -74,6 +76,7 @@ def _worked_out(kit: Kit, plan: Plan, reply: Reply, *, cut_off: bool) -> _Result
         tokens=kit.tokenizer.count(_SAVED.format(1) if reply.is_calls_only else reply.text),
         now=now,
         terms=terms(reply.text),
+        terms_asked=terms(plan.opened.message.text),
     )
 
 
@@ -92,6 +95,7 @@ def _settle(unit: Unit, result: _Result) -> Settled:
     message = None
     if reply.is_worth_keeping:
         message = _put_reply(unit, turn, earlier, result, outcomes)
+    _index(unit, turn, earlier, result, message)
     _keep_epoch(unit, conversation, result)
     _keep_prompts(unit, result, message, outcomes)
     turn = _close(turn, reply, message)
@@ -147,8 +151,17 @@ def _put_reply(
         created_at=result.now,
     )
     unit.messages.put(message)
-    unit.index.put_new(Kind.MESSAGE, {message.message_id: result.terms})
     return message
+
+
+def _index(unit: Unit, turn: Turn, said: Sequence[Message], result: _Result, message: Message | None) -> None:
+    index_said(
+        unit,
+        said,
+        [m for m in result.plan.gathered.messages if m.position < turn.position],
+        replies={} if message is None else {message.message_id: result.terms},
+        known={result.plan.opened.message.text: result.terms_asked},
+    )
 
 
 def _text(result: _Result, outcomes: Sequence[Outcome]) -> str:

@@ -252,7 +252,17 @@ class Index(Protocol):
         """Index many items that are not indexed yet."""
         ...
 
+    def copy(self, kind: Kind, copies: Mapping[str, str]) -> None:
+        """Index each new item (the values) by the terms of the item that it is a copy of (the keys)."""
+        ...
+
+    def missing(self, kind: Kind, items: Sequence[str]) -> set[str]:
+        """Those of these items that are not indexed; one without any term never is."""
+        ...
+
     def remove(self, kind: Kind, item: str) -> None: ...
+
+    def remove_all(self, kind: Kind, items: Sequence[str]) -> None: ...
 
     def find_memories(self, terms: Sequence[str], *, scopes: Sequence[Scope]) -> Found:
         """Among live memories of these scopes, archived ones too."""
@@ -266,14 +276,8 @@ class Index(Protocol):
         leave_out: ConversationId | None,
         leave_out_from: int,
         chats: ChatsWith | None = None,
-    def copy(self, kind: Kind, copies: Mapping[str, str]) -> None:
-        """Index each new item (the values) by the terms of the item that it is a copy of (the keys)."""
-        ...
-
     ) -> Found:
         """Among chosen messages of one conversation or all of the owner's that may be found, of `chats` only if given;
-    def remove_all(self, kind: Kind, items: Sequence[str]) -> None: ...
-
         without those of conversation `leave_out` at position `leave_out_from` and later (its live window).
         """
         ...

@@ -115,6 +115,11 @@ class SqlIndex(Repository):
             rows = self._rows(_TERMS, of=_NUMBERS[kind], items=some)
             self._put_hashes(kind, {copies[row.item]: _unpacked(row.terms) for row in rows}, old={})
 
+    def missing(self, kind: Kind, items: Sequence[str]) -> set[str]:
+        of = _NUMBERS[kind]
+        there = {row.item for some in batches(items) for row in self._rows(_TERMS, of=of, items=some)}
+        return set(items) - there
+
     def remove(self, kind: Kind, item: str) -> None:
         self.remove_all(kind, [item])
 
