@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from souvenance.app.browse import in_room, known_scopes
+from souvenance.app.each_once import each_once
 from souvenance.app.kit import Kit
 from souvenance.domain.conversation import Message
-from souvenance.domain.ids import ConversationId, MemoryId, MessageId, OwnerId
+from souvenance.domain.ids import ConversationId, MemoryId, OwnerId
 from souvenance.domain.memory import Evidence, Memory, Scope
 from souvenance.domain.recall import Ranked, rank
 from souvenance.domain.terms import terms
@@ -110,13 +111,9 @@ def _messages(unit: Unit, query: Query, words: Sequence[str], limit: int) -> tup
         leave_out_from=query.leave_out_from,
         chats=query.chats,
     )
-    ranked = _ranked(found, limit)
-    messages = {m.message_id: m for m in unit.messages.many([MessageId(r.item) for r in ranked])}
-    return tuple(
-        MessageHit(message=messages[MessageId(r.item)], score=r.score, why=(_why(r),))
-        for r in ranked
-        if r.item in messages
-    )
+    ranked = _ranked(found, len(found.postings))
+    best = each_once(unit, ranked, limit=limit, asks=query.leave_out, window_from=query.leave_out_from)
+    return tuple(MessageHit(message=message, score=r.score, why=(_why(r),)) for r, message in best)
 
 
 def _ranked(found: Found, limit: int) -> list[Ranked]:
