@@ -139,17 +139,18 @@ def test_once_the_offer_has_ended_it_is_gone(run: Souvenance, monkeypatch: pytes
 def test_m9_a_clear_asks_twice_and_keeps_the_pinned_unless_told_otherwise(
     run: Souvenance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n\n"))
+    run("bots", "add", "Ada")
     run("remember", "Likes tea", "--bot", "Ada")
     kept = run("remember", "Allergic to walnuts", "--bot", "Ada", "--pin").first
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n\n"))
     cleared = run("memories", "clear", "--bot", "Ada")
-    assert cleared.out.endswith("erased 1\n")
+    assert "\terased 1\n" in cleared.out
     assert "Ada will no longer know them. Messages and summaries may still hold what they say." in cleared.err
     assert "these are the ones you marked and protected yourself" in cleared.err
     assert run("memories", "list").out.startswith(kept)
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\ny\n"))
-    both = run("memories", "clear", "--bot", "Ada")
-    assert both.out.endswith("erased 1\n")
+    pinned_too = run("memories", "clear", "--bot", "Ada")
+    assert "\terased 1\n" in pinned_too.out
     assert run("memories", "list").out == ""
 
 
@@ -393,3 +394,31 @@ def test_messages_are_drafted_as_they_are(run: Souvenance, upstream: ScriptedUps
     (drafted,) = run("drafts", "from-messages", *ids, "--how", "joined", "--no-pin", "--json").json
     assert (drafted["drafts"][0]["text"], drafted["drafts"][0]["pinned"]) == ("I like tea", False)
     assert drafted["drafts"][0]["sources"] == ids
+
+
+def test_k4_m8_a_bot_is_handed_on_and_deleted_with_a_question(
+    run: Souvenance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("bots", "add", "Mira", "--system-prompt", "You are Mira.")
+    run("remember", "Lives in Oslo", "--bot", "Mira")
+    document, link = run("bots", "export", "Mira").out, run("bots", "share", "Mira").out.strip()
+    assert "Oslo" not in document
+    monkeypatch.setattr(sys, "stdin", io.StringIO(document))
+    assert run("bots", "import", "-").out.endswith("\tMira 2\n")
+    assert run("bots", "import", link, "--json").json[0]["system_prompt"] == "You are Mira."
+    assert run("bots", "import", "#nothing").code == 2
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\nn\n"))
+    assert run("bots", "delete", "Mira").code == 1, "asked twice, the second time it was not meant"
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\ny\n"))
+    assert "1 memories kept for the account" in run("bots", "delete", "Mira").out
+    assert [one["text"] for one in run("memories", "list", "--json").json] == ["Lives in Oslo"]
+    run("remember", "Lives in Graz", "--bot", "Mira 2")
+    assert run("bots", "delete", "Mira 2", "--memories", "erase", "--yes").code == 0
+    assert "Graz" not in run("memories", "list", "--everywhere", "--json").out
+
+
+def test_m7_a_group_answers_in_a_terminal(run: Souvenance, upstream: ScriptedUpstream) -> None:
+    upstream.script(say("I am."), say("Me too."))
+    said = run("chat", "Who?", "--bot", "Ada", "--with", "Bob")
+    assert said.out == "Ada: I am.\n\nBob: Me too.\n"
+    assert "--with 'Bob' --conversation cnv_" in said.err

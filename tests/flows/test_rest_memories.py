@@ -116,3 +116,40 @@ async def test_a_notebooks_key_is_unique(server: Served) -> None:
     assert again.json()["code"] == "key_taken"
     over = await server.rest.post("/memories", json={**entry, "text": "Bob", "overwrite": True})
     assert over.json()["memory"]["value"] == "Bob"
+
+
+async def test_m9_a_scope_is_cleared_in_two_calls_and_the_second_needs_the_count(both: Served) -> None:
+    for text in ("Likes tea", "Likes rum"):
+        await add(both, text)
+    kept = await add(both, "Allergic to walnuts", pinned=True)
+    cleared = (await both.rest.delete("/memories", params={"scope": "account"})).json()
+    assert (len(cleared["erasure"]["memory_ids"]), cleared["pinned"]) == (2, 1)
+    for count in ({}, {"count": 2}):
+        refused = await both.rest.delete("/memories/pinned", params={"scope": "account", **count})
+        assert refused.status_code == 409, refused.text
+    assert [item["id"] for item in (await both.rest.get("/memories")).json()["items"]] == [kept["id"]]
+    erasure = await both.rest.delete("/memories/pinned", params={"scope": "account", "count": cleared["pinned"]})
+    assert erasure.json()["memory_ids"] == [kept["id"]]
+    again = (await both.rest.delete("/memories", params={"scope": "account"})).json()
+    assert again == {"erasure": None, "pinned": 0}
+
+
+async def test_m9_an_empty_filter_is_an_error_and_never_everything(server: Served) -> None:
+    await add(server, "Likes tea")
+    for path in ("/memories", "/memories?scope=", "/memories/pinned", "/memories/pinned?scope=&count=0"):
+        answer = await server.rest.delete(path)
+        assert 400 <= answer.status_code < 500, answer.text
+        assert "scope" in answer.text
+    assert len((await server.rest.get("/memories")).json()["items"]) == 1
+
+
+async def test_m11_what_was_changed_or_removed_is_brought_back_from_the_history(both: Served) -> None:
+    bot = (await both.rest.post("/bots", json={"name": "Ada"})).json()
+    memory = await add(both, "Likes tea", scope=f"bot:{bot['id']}")
+    await both.rest.patch(f"/memories/{memory['id']}", json={"seen": 1, "text": "Likes rum"})
+    first = (await both.rest.get(f"/memories/{memory['id']}/history")).json()["items"][0]["place"]
+    back = await both.rest.post(f"/memories/{memory['id']}/bring-back", json={"place": first})
+    assert back.json()["text"] == "Likes tea"
+    assert (await both.rest.get("/memories/removed")).json() == {"items": [], "next": None}
+    wrong = await both.rest.post(f"/memories/{memory['id']}/bring-back", json={"place": 10_000})
+    assert (wrong.status_code, wrong.json()["details"]["field"]) == (422, "place")

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from souvenance.app.browse import MemoryView, Page
+from souvenance.app.clear_scope import Cleared
 from souvenance.app.find_similar import Similar
 from souvenance.app.prepare_turn import Prepared, Recorded
 from souvenance.app.query_memories import Hits
@@ -21,7 +22,7 @@ from souvenance.domain.journal import Operation
 from souvenance.domain.limits import Level
 from souvenance.domain.memory import Memory
 from souvenance.library import Piece, Reply
-from souvenance.ports.memories import Order, Shelf
+from souvenance.ports.memories import Order, Removed, Shelf
 
 
 class BlockingSouvenance:
@@ -158,6 +159,19 @@ class BlockingSouvenance:
     def history(self, memory_id: MemoryId) -> tuple[Operation, ...]:
         return self._thread.call(lambda: self._memory.history(memory_id))
 
+    def bring_back(self, memory_id: MemoryId, place: int) -> Memory:
+        return self._thread.call(lambda: self._memory.bring_back(memory_id, place))
+
+    def removed(self, *, bot: str | None = None, everywhere: bool = False) -> Iterator[Removed]:
+        return self._thread.each(lambda: self._memory.removed(bot=bot, everywhere=everywhere))
+
+    def page_of_removed(
+        self, *, bot: str | None = None, everywhere: bool = False, cursor: str | None = None, limit: int | None = None
+    ) -> Page[Removed]:
+        return self._thread.call(
+            lambda: self._memory.page_of_removed(bot=bot, everywhere=everywhere, cursor=cursor, limit=limit)
+        )
+
     def query(self, text: str, *, bot: str | None = None, messages: bool = False, limit: int | None = None) -> Hits:
         return self._thread.call(lambda: self._memory.query(text, bot=bot, messages=messages, limit=limit))
 
@@ -186,6 +200,12 @@ class BlockingSouvenance:
 
     def forget(self, *memory_ids: MemoryId) -> Erasure:
         return self._thread.call(lambda: self._memory.forget(*memory_ids))
+
+    def clear(self, *, bot: str | None = None) -> Cleared:
+        return self._thread.call(lambda: self._memory.clear(bot=bot))
+
+    def clear_pinned(self, *, bot: str | None = None, expected: int) -> Erasure:
+        return self._thread.call(lambda: self._memory.clear_pinned(bot=bot, expected=expected))
 
     def undo(self, erasure: Erasure | ErasureId) -> Erasure:
         return self._thread.call(lambda: self._memory.undo(erasure))

@@ -14,6 +14,7 @@ from souvenance.domain.draft import Draft
 from souvenance.domain.erasure import Erasure
 from souvenance.domain.journal import Add, Operation, Pin, Update
 from souvenance.domain.memory import Evidence, Memory
+from souvenance.ports.memories import Removed
 
 JsonForm = dict[str, object]
 
@@ -130,6 +131,20 @@ def similar_form(similar: Similar) -> JsonForm:
         "equal": similar.equal,
         "matched": similar.matched,
         "asked": similar.asked,
+    }
+
+
+def removed_form(removed: Removed) -> JsonForm:
+    """A memory that is gone by a model's or a pass's decision; `place` is what brings it back (M11)."""
+    return {
+        "id": removed.memory.memory_id,
+        "scope": removed.memory.scope.key,
+        "text": removed.memory.text,
+        "key": removed.memory.key,
+        "subject": removed.memory.subject,
+        "removed_by": removed.actor.value,
+        "removed_at": removed.at.isoformat(),
+        "place": removed.place,
     }
 
 

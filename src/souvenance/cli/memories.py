@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated
 
 import typer
 
 from souvenance.app.browse import MemoryView, Page
+from souvenance.cli.bring_back import bring_back, removed
+from souvenance.cli.clear import FINAL, clear, tell_erased
 from souvenance.cli.json_forms import erasure_form, operation_form, view_form
 from souvenance.cli.options import AsJson, BotName, Database, Folder, MemoryIdArgument, MemoryIdsArgument
-from souvenance.cli.output import is_terminal, json_line, line, say, table
+from souvenance.cli.output import is_terminal, json_line, line, one_line, say, table
 from souvenance.cli.running import with_memory
 from souvenance.domain.ids import ErasureId, MemoryId
 from souvenance.domain.journal import Add, Operation, Pin, Update
@@ -162,17 +164,31 @@ def forget(
     as_json: AsJson = False,
 ) -> None:
     """Erase memories for good; for a few seconds that can be undone."""
-    if not yes and is_terminal():
-        say("They will be gone for good; messages and summaries may still hold what they say.")
-        typer.confirm(f"Erase {len(memory_ids)}?", abort=True, err=True)
     ids = tuple(map(MemoryId, memory_ids))
+    if not yes and is_terminal():
+        _ask(ids, folder, database_url)
     erasure = with_memory(lambda memory: memory.forget(*ids), folder=folder, database_url=database_url)
     if as_json:
         json_line(erasure_form(erasure))
         return
-    line(f"{erasure.erasure_id}\terased {len(erasure.memory_ids)}")
-    seconds = (erasure.until - erasure.at).total_seconds()
-    say(f"For {seconds:g} seconds this brings them back: souvenance memories undo {erasure.erasure_id}")
+    tell_erased(erasure)
+
+
+def _ask(ids: Sequence[MemoryId], folder: Folder, database_url: Database) -> None:
+    """Show what no bot will know any more, before it is gone for good (M14)."""
+
+    async def work(memory: Souvenance) -> list[MemoryView]:
+        return [await memory.memory(memory_id) for memory_id in ids]
+
+    views = with_memory(work, folder=folder, database_url=database_url)
+    say("This will be gone for good, and no bot will know it any more:")
+    for view in views:
+        say(f"  {one_line(view.memory.text if view.memory.key is None else f'{view.memory.key}: {view.memory.text}')}")
+    say(FINAL)
+    typer.confirm(f"Erase {len(ids)}?", abort=True, err=True)
+
+
+memories.command()(clear)
 
 
 @memories.command()
@@ -211,3 +227,7 @@ def _decided(operation: Operation) -> tuple[str, ...]:
     text = intent.content.text if isinstance(intent, Add | Update | Pin) else ""
     what = type(intent).__name__.lower() + (" (undone)" if operation.revoked else "")
     return operation.at.strftime("%Y-%m-%d %H:%M:%S"), operation.actor.value, what, text
+
+
+memories.command()(removed)
+memories.command()(bring_back)

@@ -10,12 +10,15 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 from weakref import WeakSet
 
-from souvenance.app import archive_memory, bots, browse, conversations, edit_memory, erase, pin_memory
+from souvenance.app import archive_memory, bots, browse, clear_scope, conversations, edit_memory, erase, pin_memory
 from souvenance.app.bots import NewBot
+from souvenance.app.bring_back import bring_back
 from souvenance.app.browse import MemoryView, Page
 from souvenance.app.chat_turn import chat_turn
+from souvenance.app.clear_scope import Cleared
 from souvenance.app.conversations import NewConversation
 from souvenance.app.find_similar import Similar, find_similar
+from souvenance.app.list_removed import list_removed
 from souvenance.app.prepare_turn import Prepared, Recorded, prepare, record
 from souvenance.app.query_memories import Hits, Query, query_memories
 from souvenance.app.remember import NewMemory, Remembered, remember
@@ -30,7 +33,7 @@ from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, Scope
 from souvenance.library.drafts import Drafts
 from souvenance.library.pages import walk
 from souvenance.library.pieces import Piece, Reply, shown
-from souvenance.ports.memories import Order, Shelf
+from souvenance.ports.memories import Order, Removed, Shelf
 from souvenance.wiring import House
 
 
@@ -218,6 +221,21 @@ class Souvenance:
         """Everything that was ever decided about a memory, in order (M11)."""
         return await browse.memory_history(self._kit, self._owner, _memory_id(memory_id))
 
+    async def bring_back(self, memory_id: MemoryId, place: int) -> Memory:
+        """Let a memory say again what it said at a place of its `history`; by a deletion: before that (M11)."""
+        return await bring_back(self._kit, self._owner, _memory_id(memory_id), place)
+
+    def removed(self, *, bot: str | None = None, everywhere: bool = False) -> AsyncGenerator[Removed, None]:
+        """What models and passes removed of a bot's memory, of the account's, or `everywhere`; last first (M11)."""
+        return walk(lambda cursor: self.page_of_removed(bot=bot, everywhere=everywhere, cursor=cursor))
+
+    async def page_of_removed(
+        self, *, bot: str | None = None, everywhere: bool = False, cursor: str | None = None, limit: int | None = None
+    ) -> Page[Removed]:
+        """One page of `removed`."""
+        scope = None if everywhere else await self._scope(bot)
+        return await list_removed(self._kit, self._owner, scope=scope, cursor=cursor, limit=limit)
+
     async def query(
         self, text: str, *, bot: str | None = None, messages: bool = False, limit: int | None = None
     ) -> Hits:
@@ -261,8 +279,16 @@ class Souvenance:
         """Erase for good: out of sight at once, purged when the offer to `undo` ends (M14)."""
         return await erase.erase_memories(self._kit, self._owner, tuple(map(_memory_id, memory_ids)))
 
+    async def clear(self, *, bot: str | None = None) -> Cleared:
+        """Erase all unpinned memories of the bot or of the account; tells how many pinned ones are kept (M9)."""
+        return await clear_scope.clear_scope(self._kit, self._owner, await self._scope(bot))
+
+    async def clear_pinned(self, *, bot: str | None = None, expected: int) -> Erasure:
+        """Erase the pinned ones too; `expected` is the number that `clear` told, Conflict when it is another by now."""
+        return await clear_scope.clear_pinned(self._kit, self._owner, await self._scope(bot), expected=expected)
+
     async def undo(self, erasure: Erasure | ErasureId) -> Erasure:
-        """Bring back what `forget` took; OfferExpired when it is too late."""
+        """Bring back what `forget` or `clear` took; OfferExpired when it is too late."""
         raw = erasure.erasure_id if isinstance(erasure, Erasure) else erasure
         return await erase.undo_erasure(self._kit, self._owner, ErasureId(known_shape("erasure", raw)))
 

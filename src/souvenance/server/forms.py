@@ -138,6 +138,10 @@ class ArchiveForm(Form):
     archived: StrictBool
 
 
+class BringBackForm(Form):
+    place: StrictInt
+
+
 class EraseForm(Form):
     ids: list[Text]
 

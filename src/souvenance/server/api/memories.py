@@ -8,9 +8,12 @@ from fastapi import APIRouter, Query, Response
 
 from souvenance.app import browse
 from souvenance.app.archive_memory import archive_memory
+from souvenance.app.bring_back import bring_back
+from souvenance.app.clear_scope import clear_pinned, clear_scope
 from souvenance.app.edit_memory import edit_memory
 from souvenance.app.erase import erase_memories
 from souvenance.app.find_similar import find_similar
+from souvenance.app.list_removed import list_removed
 from souvenance.app.pin_memory import pin_memory
 from souvenance.app.query_memories import Query as MemoryQuery
 from souvenance.app.query_memories import query_memories
@@ -20,6 +23,7 @@ from souvenance.ports.memories import Order, Shelf
 from souvenance.server.caller import Caller, Here
 from souvenance.server.forms import (
     ArchiveForm,
+    BringBackForm,
     Cursor,
     EraseForm,
     Limit,
@@ -33,12 +37,14 @@ from souvenance.server.forms_of_drafts import SimilarForm
 from souvenance.server.targets import target_of
 from souvenance.server.views.drafts import SimilarsJson
 from souvenance.server.views.memories import (
+    ClearedJson,
     ErasureJson,
     HistoryJson,
     HitsJson,
     ListedMemoryJson,
     OperationJson,
     RememberedJson,
+    RemovedJson,
     RoomJson,
     room_json,
 )
@@ -47,6 +53,7 @@ from souvenance.server.views.page import PageJson
 router = APIRouter(prefix="/memories", tags=["memories"])
 
 Scoped = Annotated[str, Query(description="`account` or `bot:<id>`")]
+PinnedCount = Annotated[int | None, Query(description="`pinned` of the answer to DELETE /memories")]
 
 
 @router.get("")
@@ -92,6 +99,29 @@ async def add(here: Here, form: NewMemoryForm, response: Response) -> Remembered
 async def room(here: Here, scope: Scoped = "account") -> RoomJson:
     found = await browse.room(here.kit, here.owner_id, parse_scope("scope", scope))
     return room_json(scope, found)
+
+
+@router.get("/removed")
+async def removed(
+    here: Here, *, scope: Scoped | None = None, cursor: Cursor = None, limit: Limit = None
+) -> PageJson[RemovedJson]:
+    """What models and passes removed, last first; all scopes without `scope` (M11)."""
+    chosen = None if scope is None else parse_scope("scope", scope)
+    page = await list_removed(here.kit, here.owner_id, scope=chosen, cursor=cursor, limit=limit)
+    return PageJson(items=[RemovedJson.of(one) for one in page.items], next=page.next)
+
+
+@router.delete("")
+async def clear(here: Here, scope: Scoped) -> ClearedJson:
+    """All unpinned ones of one scope; the answer counts the pinned ones, which stay (M9)."""
+    return ClearedJson.of(await clear_scope(here.kit, here.owner_id, parse_scope("scope", scope)))
+
+
+@router.delete("/pinned")
+async def clear_pinned_(here: Here, scope: Scoped, count: PinnedCount = None) -> ErasureJson:
+    """The pinned ones too, if `count` is how many there are now; else 409, and nothing is changed (M9)."""
+    done = await clear_pinned(here.kit, here.owner_id, parse_scope("scope", scope), expected=count)
+    return ErasureJson.of(done)
 
 
 @router.post("/query")
@@ -152,6 +182,13 @@ async def pin(here: Here, memory_id: str, form: PinForm) -> ListedMemoryJson:
 async def archive(here: Here, memory_id: str, form: ArchiveForm) -> ListedMemoryJson:
     changed = await archive_memory(here.kit, here.owner_id, _id(memory_id), archived=form.archived)
     return await _shown(here, changed.memory_id)
+
+
+@router.post("/{memory_id}/bring-back")
+async def bring_back_(here: Here, memory_id: str, form: BringBackForm) -> ListedMemoryJson:
+    """Let it say again what it said at a place of its history; by a deletion: before that (M11)."""
+    back = await bring_back(here.kit, here.owner_id, _id(memory_id), form.place)
+    return await _shown(here, back.memory_id)
 
 
 @router.get("/{memory_id}/history")

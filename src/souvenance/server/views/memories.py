@@ -9,10 +9,12 @@ from typing import Self
 from pydantic import BaseModel
 
 from souvenance.app.browse import MemoryView, Room
+from souvenance.app.clear_scope import Cleared
 from souvenance.app.query_memories import Hits, MemoryHit, MessageHit
 from souvenance.domain.erasure import Erasure
 from souvenance.domain.journal import Actor, Add, Content, Move, Operation, Pin, Update
 from souvenance.domain.memory import Evidence, Memory, Origin
+from souvenance.ports.memories import Removed
 from souvenance.server.views.conversations import MessageJson
 
 
@@ -100,6 +102,45 @@ class ErasureJson(BaseModel):
     @classmethod
     def of(cls, erasure: Erasure) -> Self:
         return cls(id=erasure.erasure_id, memory_ids=list(erasure.memory_ids), at=erasure.at, until=erasure.until)
+
+
+class ClearedJson(BaseModel):
+    """`erasure` is null when nothing was there to erase; `pinned` were kept, DELETE /memories/pinned needs it (M9)."""
+
+    erasure: ErasureJson | None
+    pinned: int
+
+    @classmethod
+    def of(cls, cleared: Cleared) -> Self:
+        erasure = None if cleared.erasure is None else ErasureJson.of(cleared.erasure)
+        return cls(erasure=erasure, pinned=cleared.pinned)
+
+
+class RemovedJson(BaseModel):
+    """A memory that a model or pass removed; `place` is the one that brings it back (M11)."""
+
+    id: str
+    scope: str
+    text: str
+    key: str | None
+    subject: str
+    removed_by: Actor
+    removed_at: datetime
+    place: int
+
+    @classmethod
+    def of(cls, removed: Removed) -> Self:
+        memory = removed.memory
+        return cls(
+            id=memory.memory_id,
+            scope=memory.scope.key,
+            text=memory.text,
+            key=memory.key,
+            subject=memory.subject,
+            removed_by=removed.actor,
+            removed_at=removed.at,
+            place=removed.place,
+        )
 
 
 class RoomJson(BaseModel):
