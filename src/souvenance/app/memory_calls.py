@@ -20,6 +20,7 @@ from souvenance.domain.ids import MemoryId, OwnerId
 from souvenance.domain.journal import Actor, Content
 from souvenance.domain.json_object import JsonObject
 from souvenance.domain.memory import Evidence, Memory, Origin, Scope, ScopeKind
+from souvenance.domain.memory_lines import line
 from souvenance.domain.prompt import Run
 from souvenance.domain.terms import terms
 from souvenance.domain.text import clean, clean_key
@@ -219,8 +220,8 @@ def _number(reply: Reply, memory: Memory) -> int | None:
 
 
 def _words(memory: Memory) -> str:
-    about = f"about {memory.subject}: " if memory.subject else ""
-    return about + (f"{memory.key}: {memory.text}" if memory.key is not None else memory.text)
+    """As in a block's line, so that what is found poses as nothing else either (M12)."""
+    return line(memory).removeprefix("- ")
 
 
 def _accept(reply: Reply, wish: Wish, words: str) -> Result:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -58,7 +58,7 @@ async def command_of(kit: Kit, owner_id: OwnerId, request: TurnRequest) -> Comma
         return conversation, None if conversation.bot_id is None else unit.bots.get(conversation.bot_id)
 
     conversation, bot = await kit.store.read(owner_id, work, label="command.read")
-    command = parse_command(request.text, notebook=bot is not None and bot.is_notebook)
+    command = parse_command(request.text, notebook=bot is not None and bot.is_notebook, limits=kit.limits)
     if command is None:
         return None
     chosen = policy(circumstances(conversation, bot, can_call_tools=False, plan_has_deeper=True))
@@ -116,7 +116,7 @@ async def _answer(kit: Kit, owner_id: OwnerId, given: Commanded) -> str:
         case ForgetCommand(target=target):
             return await _forget(kit, owner_id, given, target)
         case MemoriesCommand():
-            return await _list(kit, owner_id, given.scope)
+            return await _list(kit, owner_id, _read_scopes(given))
         case CommandProblem(message=message):
             return message
         case _:
@@ -139,8 +139,10 @@ async def _forget(kit: Kit, owner_id: OwnerId, given: Commanded, target: str) ->
     if not found:
         return f"Nothing that is remembered here fits {target!r}. Nothing was removed."
     if len(found) > 1:
-        listed = "\n".join(f"- {memory.memory_id}: {line(memory)[2:]}" for memory in found)
-        return f"Several memories fit. Nothing was removed; say which, by its id:\n{listed}"
+        shown = found[: kit.limits.query_hits]
+        listed = [f"- {memory.memory_id}: {line(memory)[2:]}" for memory in shown]
+        more = [f"… and {len(found) - len(shown)} more"] if len(found) > len(shown) else []
+        return "\n".join(["Several memories fit. Nothing was removed; say which, by its id:", *listed, *more])
     erasure = await erase_memories(kit, owner_id, [found[0].memory_id])
     return (
         f"Forgotten: {line(found[0])[2:]}\nThis is final in {kit.limits.undo_seconds} seconds; "
@@ -149,7 +151,7 @@ async def _forget(kit: Kit, owner_id: OwnerId, given: Commanded, target: str) ->
 
 
 async def _named(kit: Kit, owner_id: OwnerId, given: Commanded, target: str) -> list[Memory]:
-    scopes = tuple(dict.fromkeys((given.scope, *((ACCOUNT_SCOPE,) if given.bot is None else _read_scopes(given)))))
+    scopes = _read_scopes(given)
 
     def work(unit: Unit) -> list[Memory]:
         by_id = unit.memories.many([MemoryId(target)]) if _ID.fullmatch(target) else []
@@ -161,12 +163,15 @@ async def _named(kit: Kit, owner_id: OwnerId, given: Commanded, target: str) -> 
     exact = await kit.store.read(owner_id, work, label="command.named")
     if exact:
         return list({m.memory_id: m for m in exact}.values())
-    hits = await query_memories(kit, owner_id, Query(text=target, scopes=scopes))
+    # As many as can be had: one that fits and ranks low must not leave another to look like the only one.
+    hits = await query_memories(kit, owner_id, Query(text=target, scopes=scopes, limit=kit.limits.query_most))
     return [hit.memory for hit in hits.memories if _says_all(hit.memory, target)]
 
 
 def _read_scopes(given: Commanded) -> tuple[Scope, ...]:
-    return (ACCOUNT_SCOPE,) if given.bot is None or not given.bot.is_notebook else ()
+    """Where a command looks: where it writes, then the account, which every bot but a notebook reads too (E1)."""
+    alone = given.bot is not None and given.bot.is_notebook
+    return tuple(dict.fromkeys((given.scope, *(() if alone else (ACCOUNT_SCOPE,)))))
 
 
 def _equal(unit: Unit, scope: Scope, text: str, key: str | None) -> Memory | None:
@@ -179,14 +184,19 @@ def _says_all(memory: Memory, target: str) -> bool:
     return all(word in said for word in fold(target).split())
 
 
-async def _list(kit: Kit, owner_id: OwnerId, scope: Scope) -> str:
-    page = await list_memories(
-        kit, owner_id, scope=scope, shelf=Shelf.ALL, order=Order.UPDATED, limit=kit.limits.page_items
-    )
-    if not page.items:
-        return "Nothing is remembered here yet."
+async def _list(kit: Kit, owner_id: OwnerId, scopes: Sequence[Scope]) -> str:
+    """The newest of each scope, as the prompt shows them, and that there are more."""
+    pages = [
+        await list_memories(
+            kit, owner_id, scope=scope, shelf=Shelf.ALL, order=Order.UPDATED, limit=kit.limits.page_items
+        )
+        for scope in scopes
+    ]
     listed = [
         f"{line(view.memory)}{' (pinned)' if view.memory.pinned else ''}{' (archived)' if view.archived else ''}"
+        for page in pages
         for view in page.items
     ]
-    return "\n".join([*listed, *(["…"] if page.next else [])])
+    if not listed:
+        return "Nothing is remembered here yet."
+    return "\n".join([*listed, *(["…"] if any(page.next for page in pages) else [])])

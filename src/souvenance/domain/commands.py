@@ -56,16 +56,16 @@ class CommandProblem:
 Command = RememberCommand | RememberPairs | ForgetCommand | MemoriesCommand | CommandProblem
 
 
-def parse_command(message: str, *, notebook: bool) -> Command | None:
+def parse_command(message: str, *, notebook: bool, limits: Limits = _LIMITS) -> Command | None:
     """Return the command that `message` is, or None when it is an ordinary message.
 
     A command begins the message; its word may be in any case, and white space ends it (`/rememberx` is none). Key and
     value part at the first `=` with space on both sides, else at the first `=`. Lengths are checked where things are
-    stored, as for every door.
+    stored, as for every door; those of text calls here, since their keys must be clean to tell which are the same.
     """
     found = _COMMAND.fullmatch(message.strip())
     if found is None:
-        return _of_calls_only(message)
+        return _of_calls_only(message, limits)
     word, argument = found.group(1).lower(), found.group(2).strip()
     if word == "memories":
         return _memories(argument)
@@ -88,19 +88,17 @@ def _pair(argument: str) -> Command:
     return RememberPairs(pairs=((key, value),))
 
 
-def _of_calls_only(message: str) -> RememberPairs | None:
+def _of_calls_only(message: str, limits: Limits) -> RememberPairs | CommandProblem | None:
     calls = read_calls(message, most=_MOST_CALLS)
     if calls is None:
         return None
     try:
         pairs = {
-            clean_key(call.key, limit=_LIMITS.key_characters): clean(
-                "value", call.value, limit=_LIMITS.value_characters
-            )
+            clean_key(call.key, limit=limits.key_characters): clean("value", call.value, limit=limits.value_characters)
             for call in calls
         }
-    except InputError:
-        return None
+    except InputError as error:
+        return CommandProblem(command="remember", message=error.message)
     return RememberPairs(pairs=tuple(pairs.items()))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from souvenance.app.bots import change_bot
@@ -12,6 +14,7 @@ from souvenance.domain.bot import Preset
 from souvenance.domain.conversation import Flags
 from souvenance.domain.memory import ACCOUNT_SCOPE, Origin, Scope
 from souvenance.errors import MemoryIsOff
+from souvenance.ports.store import Unit
 from souvenance.testing import ScriptedModel, say
 from tests.flows.app.house import House
 
@@ -170,3 +173,57 @@ async def test_o3_a_challenge_conversation_reads_and_writes_nothing(house: House
     assert house.prompt.tools == []
     assert "drinks tea" not in house.prompt.text
     assert await house.texts() == ["drinks tea"]
+
+
+@pytest.mark.parametrize("flag", ["temporary", "anonymous", "gateway"])
+async def test_o4_o5_commands_are_refused_where_nothing_is_stored_and_through_a_gateway(
+    house: House, flag: str
+) -> None:
+    await house.remember("drinks tea")
+    chat = await house.chat(await house.bot())
+
+    def become(unit: Unit) -> None:
+        stored = unit.conversations.lock(chat.conversation_id)
+        unit.conversations.save(replace(stored, flags=Flags(**{flag: True}), version=stored.version + 1))
+
+    await house.kit.store.write(house.owner, become, label="test.written")
+    for command in ("/remember likes rum", "/forget tea", 'bcz_remember("a", "b")'):
+        with pytest.raises(MemoryIsOff):
+            await house.say(chat, command)
+    assert await house.texts() == ["drinks tea"]
+
+
+@pytest.mark.parametrize("command", ["/remember name = {}", 'bcz_remember("name", "{}")'])
+async def test_v3_a_value_past_the_limit_is_answered_with_both_figures(house: House, command: str) -> None:
+    chat = await house.chat(await house.bot(preset=Preset.NOTEBOOK))
+    told = await house.say(chat, command.format("x" * 10_001))
+    assert "value has 10001 characters; the limit is 10000" in told.text
+    assert told.done.finish == "command"
+    assert (house.prompts, await house.memories()) == ([], [])
+
+
+@pytest.mark.parametrize("command", ["/remember name = Odalric", 'bcz_remember("name", "Odalric")'])
+async def test_v3_m5_a_person_may_change_a_pinned_key_and_it_stays_pinned(house: House, command: str) -> None:
+    bot = await house.bot(preset=Preset.NOTEBOOK)
+    await house.remember("Renko", Scope.of_bot(bot.bot_id), key="name", pinned=True)
+    assert (await house.say(await house.chat(bot), command)).text == "Updated: name: Odalric"
+    (memory,) = await house.memories()
+    assert (memory.text, memory.pinned) == ("Odalric", True)
+
+
+async def test_v3_of_many_matches_ten_are_listed_and_nothing_is_removed(house: House) -> None:
+    for number in range(12):
+        await house.remember(f"lighthouse number {number}")
+    told = await house.say(await house.chat(await house.bot()), "/forget lighthouse")
+    assert told.text.count("lighthouse number") == 10
+    assert told.text.endswith("… and 2 more")
+    assert len(await house.memories()) == 12
+
+
+async def test_v3_memories_lists_the_account_beside_the_bot_but_not_for_a_notebook(house: House) -> None:
+    bot, notebook = await house.bot(), await house.bot("Notes", preset=Preset.NOTEBOOK)
+    await house.remember("lives in Graz")
+    await house.remember("likes tea", Scope.of_bot(bot.bot_id))
+    await house.remember("Renko", Scope.of_bot(notebook.bot_id), key="name")
+    assert (await house.say(await house.chat(bot), "/memories")).text == "- likes tea\n- lives in Graz"
+    assert (await house.say(await house.chat(notebook), "/memories")).text == "- name: Renko"

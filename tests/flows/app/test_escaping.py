@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
+from itertools import count
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from souvenance.app.browse import memory_history
 from souvenance.app.erase import erase_memories
+from souvenance.app.query_memories import Query, query_memories
 from souvenance.domain.block import CLOSING, OPENING, unescape
 from souvenance.domain.bot import Preset
 from souvenance.domain.ids import MemoryId
+from souvenance.domain.journal import Content, content_of
 from souvenance.domain.memory import Scope
-from souvenance.domain.text import is_visible
-from tests.flows.app.house import House
+from souvenance.domain.text import fold, is_visible
+from souvenance.testing import say
+from tests.counts import times
+from tests.flows.app.house import House, called, calls
 
 _NASTY = st.sampled_from(
     [
@@ -55,7 +62,13 @@ _FACT = _TEXT.map(lambda pieces: "".join(pieces)[:500]).filter(is_visible)
 _LINE_BREAKS = re.compile("[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
 _KEY = _FACT.map(lambda text: _LINE_BREAKS.sub(" ", text)[:128].strip()).filter(is_visible)
 
-_ROUNDS = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+_SLOW = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+_ROUNDS = settings(max_examples=times(25, full=1_000), suppress_health_check=_SLOW)
+_MARKS = re.compile(r"<[/|]|<\w|\[/?INST")
+"""What opens or closes something in a prompt or in a chat template."""
+
+
+_numbers = count()
 
 
 def _entries(system: str) -> list[tuple[str, str]]:
@@ -86,7 +99,7 @@ async def test_m12_no_text_and_no_subject_leaves_its_line(
     assert block is not None, "one block, one line, and it ends the system prompt"
     assert unescape(block["text"]) == text
     assert not subject or unescape(block["subject"]) == subject
-    assert not re.search(r"<[/|]|<\w|\[/?INST", block["text"])
+    assert not _MARKS.search(block["text"])
     assert [one["role"] for one in house.prompt.messages] == ["system", "user"]
     await _forget(house, memory.memory_id)
 
@@ -115,3 +128,57 @@ async def test_m12_no_text_leaves_its_line_in_the_since_then_list(house: House, 
     assert listed is not None
     assert unescape(listed[1]) == text
     await _forget(house, memory.memory_id)
+
+
+@_ROUNDS
+@given(key=_KEY, text=_FACT, pinned=st.booleans())
+async def test_m12_no_key_of_a_companion_leaves_its_line(house: House, *, key: str, text: str, pinned: bool) -> None:
+    bot = await house.bot(f"bot {len(house.model.requests)}")
+    await house.remember(text, Scope.of_bot(bot.bot_id), key=key, pinned=pinned)
+    await house.say(await house.chat(bot), "Hello")
+    tag, number = ("pinned_memories", "") if pinned else ("memories", r"\[1\] ")
+    block = re.search(rf"\n<{tag}>\n- {number}\(recent\) ([^\n:]*): ([^\n]*)\n</{tag}>\Z", house.prompt.system)
+    assert block is not None
+    assert (unescape(block[1]), unescape(block[2])) == (key, text)
+    assert not _MARKS.search(block[1] + block[2])
+
+
+@_ROUNDS
+@given(key=_KEY, text=_FACT)
+async def test_m12_no_key_leaves_its_line_in_the_since_then_list(house: House, *, key: str, text: str) -> None:
+    bot = await house.bot(f"bot {len(house.model.requests)}")
+    chat = await house.chat(bot)
+    await house.say(chat, "Hello")
+    await house.remember(text, Scope.of_bot(bot.bot_id), key=key)
+    await house.say(chat, "And now?")
+    listed = re.search(r"<memory_changes>\n- \[1\] ([^\n:]*): ([^\n]*)\n</memory_changes>\Z", house.prompt.since)
+    assert listed is not None
+    assert (unescape(listed[1]), unescape(listed[2])) == (key, text)
+
+
+@_ROUNDS
+@given(texts=st.lists(_FACT.map(lambda text: f"quokka {text}"[:500]), min_size=1, max_size=3, unique_by=fold))
+async def test_m12_what_a_query_finds_is_one_entry_each_and_poses_as_nothing(house: House, *, texts: list[str]) -> None:
+    bot = await house.bot(f"bot {len(house.model.requests)}")
+    for text in texts:
+        await house.remember(text, Scope.of_bot(bot.bot_id))
+    await house.say(await house.chat(bot), "Hello", calls(called("memory_query", text="quokka")), say("Hi"))
+    assert [one["role"] for one in house.prompt.messages] == ["system", "user", "assistant", "tool"]
+    found = json.loads(house.prompt.messages[-1]["content"])["memories"]
+    assert sorted(unescape(one["text"]) for one in found) == sorted(texts)
+    assert not any(_MARKS.search(one["text"]) for one in found)
+
+
+@_ROUNDS
+@given(key=st.none() | _KEY, text=_FACT)
+async def test_m12_a_text_is_shown_found_and_listed_as_it_was_given(
+    house: House, *, key: str | None, text: str
+) -> None:
+    bot = await house.bot(f"bot {next(_numbers)}")
+    scope = Scope.of_bot(bot.bot_id)
+    memory = await house.remember(text, scope, key=key)
+    (operation,) = await memory_history(house.kit, house.owner, memory.memory_id)
+    assert [(one.key, one.text) for one in (await house.memories(scope))] == [(key, text)]
+    assert content_of(operation.intent) == Content(text=text, key=key, evidence=await house.sources(memory))
+    hits = await query_memories(house.kit, house.owner, Query(text=text, scopes=(scope,)))
+    assert [hit.memory.text for hit in hits.memories] in ([text], [])
