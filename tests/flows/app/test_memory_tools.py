@@ -9,6 +9,7 @@ import pytest
 
 from souvenance.app.browse import read_turn
 from souvenance.app.chat_turn import acknowledge
+from souvenance.app.pin_memory import pin_memory
 from souvenance.app.turn import Delta
 from souvenance.domain.bot import Preset
 from souvenance.domain.conversation import Role, TurnState
@@ -424,3 +425,37 @@ async def test_m5_a_notebooks_pinned_key_is_not_changed_by_its_model(house: Hous
     assert await house.pairs() == {"name": "Renko"}
     assert told.kinds == ["refused", "refused"]
     assert told.done.saved == 0
+
+
+async def test_v1_a_number_that_another_conversation_showed_changes_nothing(house: House) -> None:
+    ottilie = await house.bot("Ottilie")
+    secret = await house.remember("likes tea", Scope.of_bot(ottilie.bot_id))
+    await house.say(await house.chat(ottilie), "Hello", say("Hi"))
+    assert "[1]" in house.prompt.system
+    tried = [
+        called("forget", id=1),
+        called("update_memory", id=1, text="likes rum"),
+        called("forget", id=secret.memory_id),
+    ]
+    told = await house.say(await house.chat(await house.bot()), "Hello", calls(*tried), say("I could not"))
+    assert [answer["ok"] for answer in _answers(house)] == [False] * 3
+    assert told.kinds == ["refused"] * 3
+    assert await house.memories() == [secret]
+
+
+async def test_v1_m5_a_model_can_neither_pin_nor_unpin_nor_touch_what_was_pinned_since(house: House) -> None:
+    bot = await house.bot()
+    chat = await house.chat(bot)
+    memory = await house.remember("likes tea", Scope.of_bot(bot.bot_id))
+    await house.say(chat, "Hello", say("Hi"))
+    await pin_memory(house.kit, house.owner, memory.memory_id, pinned=True)
+    tried = [
+        called("pin", id=1),
+        called("unpin", id=1),
+        called("forget", id=1),
+        called("update_memory", id=1, text="likes rum"),
+        called("remember", text="hums", pinned=True),
+    ]
+    await house.say(chat, "And now?", calls(*tried), say("Hm"))
+    assert [answer["ok"] for answer in _answers(house)] == [False] * 4 + [True]
+    assert [(one.text, one.pinned) for one in await house.memories()] == [("likes tea", True), ("hums", False)]
