@@ -25,12 +25,12 @@ class NewBot:
     preset: Preset = Preset.COMPANION
     system_prompt: str = ""
     model: str | None = None
-    settings: Mapping[str, str | bool] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
 
 
 async def create_bot(kit: Kit, owner_id: OwnerId, new: NewBot) -> Bot:
     """Store a bot; NameTaken when the owner has one of this name."""
-    bot = _make(kit, new)
+    bot = make_bot(kit, new)
     await kit.store.write(owner_id, lambda unit: unit.bots.put(bot), label="bot.created")
     return bot
 
@@ -105,7 +105,8 @@ async def read_level(kit: Kit, owner_id: OwnerId, bot_id: BotId) -> Level:
     return await kit.store.read(owner_id, work, label="level.read")
 
 
-def _make(kit: Kit, new: NewBot) -> Bot:
+def make_bot(kit: Kit, new: NewBot) -> Bot:
+    """A bot that is not stored yet; InputError for what cannot be."""
     now = kit.clock.now()
     return Bot(
         bot_id=BotId(kit.ids.new("bot")),

@@ -15,6 +15,7 @@ from souvenance.domain.conversation import Conversation, Message, Turn
 from souvenance.domain.deal import is_recent
 from souvenance.domain.ids import BotId, ConversationId, MemoryId, NotificationId, OwnerId, PersonaId, TurnId
 from souvenance.domain.journal import Operation
+from souvenance.domain.keep_memories import is_oversized
 from souvenance.domain.limits import Level
 from souvenance.domain.memory import ACCOUNT_SCOPE, Evidence, Memory, MemoryState, Scope, ScopeKind
 from souvenance.domain.notification import Notification
@@ -38,13 +39,14 @@ class Page(Generic[T]):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryView:
     """A memory with every source of it (M4) and what is derived: `archived` by hand or for room (M2), `recent` within 7
-    days (M6).
+    days (M6), `oversized` when it is longer than M3 lets a text be (M8).
     """
 
     memory: Memory
     evidence: tuple[Evidence, ...]
     archived: bool
     recent: bool
+    oversized: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,7 +285,13 @@ def views_of(unit: Unit, kit: Kit, memories: Sequence[Memory]) -> tuple[MemoryVi
     test = in_room(unit, kit, {m.scope for m in memories})
     evidence = unit.memories.evidence([m.memory_id for m in memories])
     return tuple(
-        MemoryView(memory=m, evidence=evidence[m.memory_id], archived=not test(m), recent=is_recent(m, now, kit.limits))
+        MemoryView(
+            memory=m,
+            evidence=evidence[m.memory_id],
+            archived=not test(m),
+            recent=is_recent(m, now, kit.limits),
+            oversized=is_oversized(m, kit.limits),
+        )
         for m in memories
     )
 

@@ -92,6 +92,8 @@ def carry_out(unit: Unit, wish: Wish, cause: Cause) -> Outcome:
 
 
 def _store(unit: Unit, wish: Store, cause: Cause) -> Outcome:
+    if _is_gone(unit, wish.scope):
+        return NotChanged(reason="gone")
     hold(unit, wish.scope)
     content = wish.content
     if is_erased(unit, wish.scope, content, cause):
@@ -147,6 +149,11 @@ def _remove(unit: Unit, wish: Remove, cause: Cause) -> Outcome:
     if memory.pinned and cause.actor is not Actor.PERSON:
         return NotChanged(reason="pinned", memory=memory)
     return Changed(kind="forgotten", memory=write_operation(unit, memory, Delete(), cause))
+
+
+def _is_gone(unit: Unit, scope: Scope) -> bool:
+    """Whether this is a bot's scope and the bot was deleted, perhaps while it spoke (M8)."""
+    return scope.kind is ScopeKind.BOT and not unit.bots.many([BotId(scope.ref)])
 
 
 def is_erased(unit: Unit, scope: Scope, content: Content, cause: Cause) -> bool:

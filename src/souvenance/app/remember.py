@@ -97,8 +97,9 @@ def checked(limits: Limits, key: str | None, text: str) -> tuple[str | None, str
 def store_ready(unit: Unit, kit: Kit, ready: Ready) -> Remembered:
     """Store and pin it as a person wishes, in the present transaction; KeyTaken, PinRoomFull, NotFound, BadValue."""
     new, wish = ready.new, ready.wish
-    check_scope(unit, new.scope, keyed=wish.content.key is not None)
+    # Held first: a bot that is being deleted is gone by then.
     hold(unit, new.scope)
+    check_scope(unit, new.scope, keyed=wish.content.key is not None)
     _check_key(unit, new, wish)
     outcome = carry_out(unit, wish, ready.cause)
     assert isinstance(outcome, Changed), "a person's wish to store is never refused"

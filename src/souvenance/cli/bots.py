@@ -6,16 +6,22 @@ from typing import Annotated
 
 import typer
 
+from souvenance.cli.delete_bot import delete
 from souvenance.cli.json_forms import bot_form
 from souvenance.cli.options import AsJson, Database, Folder
 from souvenance.cli.output import json_line, line, table
 from souvenance.cli.running import with_memory
+from souvenance.cli.share_bot import export, import_, share
 from souvenance.domain.bot import Bot, Preset
 from souvenance.domain.limits import Level
 from souvenance.errors import BadValue
 from souvenance.library import Souvenance
 
-bots = typer.Typer(no_args_is_help=True, help="See, make and change bots.")
+bots = typer.Typer(no_args_is_help=True, help="See, make, change, hand on and delete bots.")
+bots.command()(delete)
+bots.command()(export)
+bots.command()(share)
+bots.command("import")(import_)
 
 Name = Annotated[str, typer.Argument(help="The bot's name or id.")]
 Prompt = Annotated[str | None, typer.Option(help="The bot's system prompt.")]

@@ -62,6 +62,8 @@ class Limits:
     model_characters: int = _figure(256, "I3", "characters", "a name of a model; one with a longer name is not offered")
     title_characters: int = _figure(256, "I2", "characters", "a conversation's title")
     system_prompt_characters: int = _figure(100_000, "E1", "characters", "a bot's system prompt")
+    link_characters: int = _figure(64_000, "K4", "characters", "a link that shares a bot")
+    document_bytes: int = _figure(1_000_000, "K4", "bytes", "a shared bot, unpacked")
     members_most: int = _figure(8, "M7", "bots", "members of a group conversation")
     description_characters: int = _figure(4_000, "E1", "characters", "a persona's description")
     request_bytes: int = _figure(8_000_000, "I2", "bytes", "a request's body")

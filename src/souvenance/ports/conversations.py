@@ -16,6 +16,10 @@ class Bots(Protocol):
         """NotFound when the owner has no such bot."""
         ...
 
+    def many(self, bot_ids: Sequence[BotId]) -> list[Bot]:
+        """Those of these that are there, in the order asked."""
+        ...
+
     def find(self, name: str) -> Bot | None:
         """The bot of this exact name (compared after folding, by keyed hash)."""
         ...
@@ -34,6 +38,10 @@ class Bots(Protocol):
 
     def notebooks(self, bot_ids: Sequence[BotId]) -> set[BotId]:
         """Those of these bots that are notebooks."""
+        ...
+
+    def remove(self, bot_id: BotId) -> None:
+        """Drop it with its level and what its prompts held still; nothing of its memories or conversations."""
         ...
 
 
@@ -104,14 +112,6 @@ class Turns(Protocol):
 
     def last(self, conversation_id: ConversationId) -> Turn | None: ...
 
-    def by_request(self, conversation_id: ConversationId, request_key: str) -> Turn | None:
-        """The turn that this idempotency key opened."""
-        ...
-
-    def unacknowledged(self, client: str, *, request_hash: str = "", opened_hash: str = "") -> list[Turn]:
-        """At most two turns of this key with this hash (of the request's bytes, or of the history up to its user
-        message), newest first, that are the last of their conversation and whose reply was not acknowledged.
-        """
     def before(self, conversation_id: ConversationId, position: int) -> Turn | None:
         """The last one before this position."""
         ...
@@ -120,6 +120,14 @@ class Turns(Protocol):
         """The turns behind this position, in order."""
         ...
 
+    def by_request(self, conversation_id: ConversationId, request_key: str) -> Turn | None:
+        """The turn that this idempotency key opened."""
+        ...
+
+    def unacknowledged(self, client: str, *, request_hash: str = "", opened_hash: str = "") -> list[Turn]:
+        """At most two turns of this key with this hash (of the request's bytes, or of the history up to its user
+        message), newest first, that are the last of their conversation and whose reply was not acknowledged.
+        """
         ...
 
 

@@ -82,6 +82,10 @@ class Scopes(Protocol):
 
     def read(self, scopes: Sequence[Scope]) -> dict[Scope, ScopeState]: ...
 
+    def remove(self, scope: Scope) -> None:
+        """Forget a scope in which nothing is any more."""
+        ...
+
     def lasting(self) -> list[Scope]:
         """Every scope of the owner in which something was ever written, but those of single conversations, in the order
         of its key: as many as there are bots, however many conversations there were.
@@ -117,6 +121,12 @@ class Memories(Protocol):
 
         One that a person is erasing stays ERASING. KeyTaken when another live one of the scope has its key, Conflict
         when one has an equal text; the unit cannot go on after either.
+        """
+        ...
+
+    def save_moved(self, memories: Sequence[Memory]) -> None:
+        """Write what many that are there became in another scope, as `save` does but for many thousands at once. A live
+        one goes behind its equals until `settle_equals` says which of them stands.
         """
         ...
 
@@ -180,6 +190,10 @@ class Memories(Protocol):
 class Journal(Protocol):
     def append(self, operation: Operation) -> None:
         """Write one operation with its causes."""
+        ...
+
+    def append_all(self, many: Sequence[Operation]) -> None:
+        """Write many."""
         ...
 
     def of_memory(self, memory_id: MemoryId) -> list[Operation]:

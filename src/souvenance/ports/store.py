@@ -40,8 +40,10 @@ class Owners(Protocol):
         """
         ...
 
-    def next_place(self) -> int:
-        """The next place in the owner's order, 1 for the first; locks the owner row until the commit."""
+    def next_place(self, count: int = 1) -> int:
+        """The next place in the owner's order, 1 for the first, or the last of the next `count`; locks the owner row
+        until the commit.
+        """
         ...
 
 
@@ -132,9 +134,9 @@ class Unit(Protocol):
     @property
     def messages(self) -> Messages: ...
     @property
-    def scopes(self) -> Scopes: ...
-    @property
     def branches(self) -> Branches: ...
+    @property
+    def scopes(self) -> Scopes: ...
     @property
     def memories(self) -> Memories: ...
     @property

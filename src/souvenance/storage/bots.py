@@ -16,16 +16,19 @@ from souvenance.domain.text import fold
 from souvenance.errors import NameTaken, NotFound, StaleEdit
 from souvenance.storage.batches import batches
 from souvenance.storage.repository import LIMIT, Repository, owned
-from souvenance.storage.schema import bots, levels
+from souvenance.storage.schema import bots, epochs, levels
 
 _C = bots.c
 _GET = select(bots).where(owned(bots), _C.bot_id == bindparam("id"))
+_MANY = select(bots).where(owned(bots), _C.bot_id.in_(bindparam("ids", expanding=True)))
 _FIND = select(bots).where(owned(bots), _C.name_hash == bindparam("hash"))
 _PAGE = select(bots).where(owned(bots), _C.bot_id > bindparam("after")).order_by(_C.bot_id).limit(LIMIT)
 _NOTEBOOKS = select(_C.bot_id).where(
     owned(bots), _C.bot_id.in_(bindparam("ids", expanding=True)), _C.preset == Preset.NOTEBOOK
 )
 _PUT = insert(bots)
+_REMOVE = delete(bots).where(owned(bots), _C.bot_id == bindparam("id"))
+_DROP_EPOCHS = delete(epochs).where(owned(epochs), epochs.c.speaker == bindparam("of"))
 _SAVE = update(bots).where(owned(bots), _C.bot_id == bindparam("id"), _C.version == bindparam("seen"))
 
 _LEVEL = select(levels.c.level).where(owned(levels), levels.c.bot_id == bindparam("of"))
@@ -42,6 +45,10 @@ class SqlBots(Repository):
         if row is None:
             raise NotFound("bot", bot_id)
         return _bot(row)
+
+    def many(self, bot_ids: Sequence[BotId]) -> list[Bot]:
+        found = {row.bot_id: _bot(row) for some in batches(bot_ids) for row in self._rows(_MANY, ids=some)}
+        return [found[bot_id] for bot_id in bot_ids if bot_id in found]
 
     def find(self, name: str) -> Bot | None:
         row = self._row(_FIND, hash=self._name_hash(name))
@@ -64,6 +71,11 @@ class SqlBots(Repository):
 
     def notebooks(self, bot_ids: Sequence[BotId]) -> set[BotId]:
         return {row.bot_id for some in batches(bot_ids) for row in self._rows(_NOTEBOOKS, ids=some)}
+
+    def remove(self, bot_id: BotId) -> None:
+        self._run(_DROP_LEVEL, of=bot_id)
+        self._run(_DROP_EPOCHS, of=bot_id)
+        self._run(_REMOVE, id=bot_id)
 
     def _refuse_taken(self, bot: Bot) -> None:
         holder = self.find(bot.name)

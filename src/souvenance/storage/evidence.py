@@ -39,8 +39,7 @@ class SqlEvidence(Repository):
 
     __slots__ = ()
 
-    def put(self, operation: Operation) -> None:
-        content = content_of(operation.intent)
+    def put_all(self, operations: Sequence[Operation]) -> None:
         rows = [
             {
                 "memory_id": operation.memory_id,
@@ -50,7 +49,9 @@ class SqlEvidence(Repository):
                 "message_id": one.message_id,
                 "at": one.at,
             }
-            for number, one in enumerate(() if content is None else content.evidence)
+            for operation in operations
+            if (content := content_of(operation.intent)) is not None
+            for number, one in enumerate(content.evidence)
         ]
         self._insert(insert(evidence), rows)
 

@@ -81,21 +81,13 @@ class SqlJournal(Repository):
     __slots__ = ()
 
     def append(self, operation: Operation) -> None:
-        word, content = stored_of(operation.intent)
-        row = {
-            "place": operation.place,
-            "memory_id": operation.memory_id,
-            "scope": operation.scope.key,
-            "actor": operation.actor,
-            "intent": word,
-            "content": content,
-            "revoked": operation.revoked,
-            "at": operation.at,
-        }
-        self._insert(insert(operations), [row])
-        by_message = {anchor.message: anchor for anchor in operation.causes}
-        self._insert(insert(causes), [_cause_row(anchor, operation.place) for anchor in by_message.values()])
-        self._evidence().put(operation)
+        self.append_all([operation])
+
+    def append_all(self, many: Sequence[Operation]) -> None:
+        for some in batches(many):
+            self._insert(insert(operations), [_row(operation) for operation in some])
+            self._insert(insert(causes), [row for operation in some for row in _cause_rows(operation)])
+            self._evidence().put_all(some)
 
     def of_memory(self, memory_id: MemoryId) -> list[Operation]:
         return self.of_memories([memory_id]).get(memory_id, [])
@@ -137,6 +129,25 @@ class SqlJournal(Repository):
 
     def _evidence(self) -> SqlEvidence:
         return SqlEvidence(self._connection, self._owner_id, self._hash)
+
+
+def _row(operation: Operation) -> dict[str, object]:
+    word, content = stored_of(operation.intent)
+    return {
+        "place": operation.place,
+        "memory_id": operation.memory_id,
+        "scope": operation.scope.key,
+        "actor": operation.actor,
+        "intent": word,
+        "content": content,
+        "revoked": operation.revoked,
+        "at": operation.at,
+    }
+
+
+def _cause_rows(operation: Operation) -> list[dict[str, object]]:
+    by_message = {anchor.message: anchor for anchor in operation.causes}
+    return [_cause_row(anchor, operation.place) for anchor in by_message.values()]
 
 
 def _cause_row(anchor: Anchor, place: int) -> dict[str, object]:

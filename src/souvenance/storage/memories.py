@@ -20,6 +20,7 @@ from souvenance.errors import Conflict, KeyTaken, NotFound
 from souvenance.ports.memories import Counts, Mark, Order, Removed, Shelf, mark_of
 from souvenance.storage.batches import batches
 from souvenance.storage.evidence import SqlEvidence
+from souvenance.storage.hashing import Hasher
 from souvenance.storage.memory_pages import descending, newest, page_of, page_values, room_edge
 from souvenance.storage.memory_rows import COLUMNS, LIVE, Standing, identity_of, memory_of, values_of
 from souvenance.storage.removed import SqlRemoved
@@ -91,6 +92,10 @@ _ROOM_EDGE = room_edge()
 _COUNTS = select(memories.c.standing, func.count().label("found")).where(*_IN_SCOPE).group_by(memories.c.standing)
 
 
+_MOVABLE = ("scope", "state", "text", "key", "identity_hash", "archived", "standing", "updated_at", "updated_place")
+"""What a move into another scope may change of a memory."""
+
+
 def _upsert() -> Any:
     """The next version of a row, new or not. What a person erases stays hidden, whatever is folded meanwhile (M14)."""
     new = insert(memories).values(changed=PRESENT_PLACE, version=1)
@@ -105,6 +110,12 @@ def _upsert() -> Any:
 
 
 _UPSERT = _upsert()
+_MOVED = (
+    update(memories)
+    .where(owned(memories), memories.c.memory_id == bindparam("id"))
+    .values(changed=PRESENT_PLACE, version=memories.c.version + 1)
+    .values({name: bindparam(f"new_{name}") for name in _MOVABLE})
+)
 
 
 class SqlMemories(Repository):
@@ -159,6 +170,11 @@ class SqlMemories(Repository):
                 raise KeyTaken(memory.key) from e
             raise Conflict(f"A memory equal to {memory.memory_id} is live in its scope.", id=memory.memory_id) from e
         return _stored(memory, row)
+
+    def save_moved(self, memories: Sequence[Memory]) -> None:
+        rows = [{"id": memory.memory_id, "owner": self._owner_id, **_moved(memory, self._hash)} for memory in memories]
+        for some in batches(rows):
+            self._connection.execute(_MOVED, some)
 
     def pinned(self, scope: Scope) -> list[Memory]:
         return [memory_of(row) for row in self._rows(_PINNED, **{"in": scope.key})]
@@ -217,6 +233,12 @@ class SqlMemories(Repository):
 
     def _evidence(self) -> SqlEvidence:
         return SqlEvidence(self._connection, self._owner_id, self._hash)
+
+
+def _moved(memory: Memory, hasher: Hasher) -> dict[str, object]:
+    state = MemoryState.SHADOWED if memory.state is MemoryState.LIVE else memory.state
+    values = {**values_of(memory, hasher), "state": state}
+    return {f"new_{name}": values[name] for name in _MOVABLE}
 
 
 def _stored(memory: Memory, row: Any) -> Memory:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
 from souvenance.domain.ids import OwnerId
 from souvenance.domain.owner import Owner, OwnerKind
@@ -12,7 +12,7 @@ from souvenance.storage.schema import owners
 
 _GET = select(owners).where(owned(owners))
 _HOLD = select(owners.c.place).where(owned(owners)).with_for_update()
-_NEXT = update(owners).where(owned(owners)).values(place=owners.c.place + 1).returning(owners.c.place)
+_NEXT = update(owners).where(owned(owners)).values(place=owners.c.place + bindparam("count")).returning(owners.c.place)
 
 
 class SqlOwners(Repository):
@@ -51,8 +51,8 @@ class SqlOwners(Repository):
         if self._connection.dialect.name != "sqlite":
             self._run(_HOLD)
 
-    def next_place(self) -> int:
-        place: int | None = self._run(_NEXT).scalar_one_or_none()
+    def next_place(self, count: int = 1) -> int:
+        place: int | None = self._run(_NEXT, count=count).scalar_one_or_none()
         if place is None:
             raise NotFound("owner", self._owner_id)
         return place

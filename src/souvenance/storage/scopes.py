@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import bindparam, select, union_all
+from sqlalchemy import bindparam, delete, select, union_all
 from sqlalchemy.dialects.postgresql import insert
 
 from souvenance.domain.memory import Scope, ScopeKind
@@ -26,6 +26,7 @@ _START_EPOCH = (
     .values(version=0, epoch=1)
     .on_conflict_do_update(index_elements=_KEY, set_={"epoch": scopes.c.epoch + 1})
 )
+_REMOVE = delete(scopes).where(owned(scopes), scopes.c.scope == bindparam("key"))
 _READ = select(scopes.c.scope, scopes.c.version, scopes.c.epoch).where(
     owned(scopes), scopes.c.scope.in_(bindparam("keys", expanding=True))
 )
@@ -50,6 +51,9 @@ class SqlScopes(Repository):
 
     def lasting(self) -> list[Scope]:
         return [Scope.parse(row.scope) for row in self._rows(_LASTING)]
+
+    def remove(self, scope: Scope) -> None:
+        self._run(_REMOVE, key=scope.key)
 
     def read(self, scopes: Sequence[Scope]) -> dict[Scope, ScopeState]:
         rows = self._rows(_READ, keys=[scope.key for scope in scopes])

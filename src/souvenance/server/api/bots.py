@@ -6,11 +6,13 @@ from fastapi import APIRouter, Response
 
 from souvenance.app.bots import NewBot, change_bot, create_bot, find_bot, read_level, set_level
 from souvenance.app.browse import list_bots
+from souvenance.app.delete_bot import Memories, delete_bot
+from souvenance.app.share_bot import export_bot, import_bot, share_link
 from souvenance.domain.bot import Bot
 from souvenance.domain.ids import known_shape
 from souvenance.server.caller import Caller, Here
 from souvenance.server.forms import BotChanges, Cursor, LevelForm, Limit, NewBotForm
-from souvenance.server.views.bots import BotJson, LevelJson
+from souvenance.server.views.bots import BotDocumentJson, BotJson, DeletedBotJson, LevelJson, LinkJson
 from souvenance.server.views.page import PageJson
 
 router = APIRouter(prefix="/bots", tags=["bots"])
@@ -60,6 +62,34 @@ async def put_level(here: Here, bot_id: str, form: LevelForm) -> Response:
     bot = await _bot(here, bot_id)
     await set_level(here.kit, here.owner_id, bot.bot_id, form.level)
     return Response(status_code=204)
+
+
+@router.get("/{bot_id}/export")
+async def export(here: Here, bot_id: str) -> BotDocumentJson:
+    """The bot as a document that can be handed on: never memory, never keys (K4)."""
+    bot = await _bot(here, bot_id)
+    return BotDocumentJson.model_validate(await export_bot(here.kit, here.owner_id, bot.bot_id))
+
+
+@router.get("/{bot_id}/share")
+async def share(here: Here, bot_id: str) -> LinkJson:
+    """The same document in the fragment of a link, which needs no server."""
+    bot = await _bot(here, bot_id)
+    return LinkJson(link=await share_link(here.kit, here.owner_id, bot.bot_id))
+
+
+@router.post("/import", status_code=201)
+async def import_(here: Here, form: BotDocumentJson | LinkJson) -> BotJson:
+    """A new bot from a document or a link; where its name is taken, a number makes it free."""
+    shared = form.link if isinstance(form, LinkJson) else form.model_dump(exclude_unset=True)
+    return BotJson.of(await import_bot(here.kit, here.owner_id, shared))
+
+
+@router.delete("/{bot_id}")
+async def delete(here: Here, bot_id: str, memories: Memories = Memories.KEEP) -> DeletedBotJson:
+    """Its memories become the account's, or with `erase` go with it for good; its conversations stay readable (M8)."""
+    bot = await _bot(here, bot_id)
+    return DeletedBotJson.of(await delete_bot(here.kit, here.owner_id, bot.bot_id, memories=memories))
 
 
 async def _bot(here: Caller, bot_id: str) -> Bot:

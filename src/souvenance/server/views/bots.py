@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Self
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
+from souvenance.app.delete_bot import DeletedBot, Memories
 from souvenance.domain.bot import Bot, BotSettings, Extraction, Persona, Preset
 from souvenance.domain.limits import Level
+from souvenance.server.forms import Text
 
 
 class SettingsJson(BaseModel):
@@ -57,6 +59,38 @@ class BotJson(BaseModel):
             updated_at=bot.updated_at,
             version=bot.version,
         )
+
+
+class BotDocumentJson(BaseModel):
+    """A bot to hand on (K4); what its fields may be is said where the bot is made."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    souvenance_bot: StrictInt
+    name: Text
+    preset: Preset
+    settings: dict[Text, StrictBool | Text] = Field(default_factory=dict)
+    system_prompt: Text = ""
+    model: Text | None = None
+
+
+class LinkJson(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    link: Text
+
+
+class DeletedBotJson(BaseModel):
+    """`count` memories became the account's (`keep`) or are gone (`erase`)."""
+
+    id: str
+    name: str
+    memories: Memories
+    count: int
+
+    @classmethod
+    def of(cls, deleted: DeletedBot) -> Self:
+        return cls(id=deleted.bot.bot_id, name=deleted.bot.name, memories=deleted.memories, count=deleted.count)
 
 
 class LevelJson(BaseModel):

@@ -74,14 +74,17 @@ class MemoryJson(BaseModel):
 
 
 class ListedMemoryJson(MemoryJson):
-    """A memory with its mark: `recent` when it was updated within a week (M6)."""
+    """A memory with its marks: `recent` when it was updated within a week (M6), `oversized` when it must be shortened
+    with its next edit (M8).
+    """
 
     recent: bool
+    oversized: bool
 
     @classmethod
     def shown(cls, view: MemoryView) -> Self:
         memory = MemoryJson.of(view.memory, view.evidence, archived=view.archived)
-        return cls(**memory.model_dump(), recent=view.recent)
+        return cls(**memory.model_dump(), recent=view.recent, oversized=view.oversized)
 
 
 class RememberedJson(BaseModel):
