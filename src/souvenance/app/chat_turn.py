@@ -162,6 +162,9 @@ def note_of(outcome: Outcome) -> Noted | None:
         case NotChanged(reason="pinned", memory=memory) if memory is not None:
             words = f"Pinned, so not changed: {line(memory)[2:]}"
             return Noted(kind="refused", memory_id=memory.memory_id, text=words)
+        case NotChanged(reason="erased", memory=memory):
+            words = "Not stored: you erased this. Say it again if it is to be remembered."
+            return Noted(kind="refused", memory_id=None if memory is None else memory.memory_id, text=words)
         case _:
             return None
 

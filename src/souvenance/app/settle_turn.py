@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from souvenance.app.change_memories import Cause, Changed, Outcome, Store, carry_out
+from souvenance.app.change_memories import Cause, Changed, NotChanged, Outcome, Store, carry_out
 from souvenance.app.gather_turn import scopes_read
 from souvenance.app.index_said import index_said
 from souvenance.app.kit import Kit
@@ -179,7 +179,7 @@ def _close(turn: Turn, reply: Reply, message: Message | None) -> Turn:
 
 def _keep_prompts(unit: Unit, result: _Result, message: Message | None, outcomes: Sequence[Outcome]) -> None:
     plan, reply = result.plan, result.reply
-    gone = _erased_meanwhile(unit, result)
+    gone = _erased_meanwhile(unit, result) | _refused_as_erased(reply, outcomes)
     for prompt in result.prompts:
         parts = _blanked(_of_what_was_stored(prompt.parts, reply, outcomes), gone)
         unit.prompts.put(replace(prompt, message_id=None if message is None else message.message_id, parts=parts))
@@ -218,6 +218,15 @@ def _erased_meanwhile(unit: Unit, result: _Result) -> frozenset[MemoryId]:
     there = {memory.memory_id for memory in unit.memories.many(sorted(named))}
     wished = {wish.memory_id for wish, _ in result.reply.wishes if isinstance(wish, Store)}
     return frozenset(named - there - wished)
+
+
+def _refused_as_erased(reply: Reply, outcomes: Sequence[Outcome]) -> frozenset[MemoryId]:
+    """What calls name that wished to bring back what a person erased: their words would outlive every purge (M14)."""
+    return frozenset(
+        wish.memory_id
+        for (wish, _), outcome in zip(reply.wishes, outcomes, strict=True)
+        if isinstance(outcome, NotChanged) and outcome.reason == "erased"
+    )
 
 
 def _blanked(parts: Sequence[Part], gone: frozenset[MemoryId]) -> tuple[Part, ...]:
