@@ -60,6 +60,16 @@ async def test_v10_pages_hold_what_has_not_expired_in_order_of_id(store: Store) 
     assert await page(drafts[3].draft_id) == drafts[4:]
 
 
+async def test_v10_drafts_go_with_a_message_that_they_were_drawn_from(store: Store) -> None:
+    one, two = MessageId("msg_1"), MessageId("msg_2")
+    drafts = [draft(1, sources=(one,)), draft(2, sources=(two, one)), draft(3, sources=(two,)), draft(4)]
+    for owner_id in (ALICE, BOB):
+        await write(store, lambda unit: unit.drafts.put_all(drafts), owner_id)
+    await write(store, lambda unit: unit.drafts.remove_drawn_from([one, MessageId("msg_9")]))
+    for owner_id, left in ((ALICE, drafts[2:]), (BOB, drafts)):
+        assert await read(store, lambda unit: unit.drafts.page(now=NOW, after=None, limit=9), owner_id) == left
+
+
 async def test_v10_an_expired_draft_is_purged_of_its_text_and_forgotten_later(store: Store) -> None:
     drafts = [draft(n, key="drink", scope=BOT_SCOPE, sources=(MessageId("msg_1"),)) for n in (1, 2)]
     await write(store, lambda unit: unit.drafts.put_all(drafts))

@@ -46,6 +46,7 @@ def _delete(unit: Unit, limits: Limits, message_id: MessageId, now: datetime) ->
     _mend_turn(unit, message, [one for one in said if one not in gone])
     unit.prompts.forget_replies(conversation.conversation_id, ids)
     unit.prompts.blank(ids)
+    unit.drafts.remove_drawn_from(ids)
     undo_writes(unit, [one.origin_id for one in gone], now)
     unit.index.remove_all(Kind.MESSAGE, ids)
     shortened = _shortened(unit, limits, conversation, message, chosen=sum(one.chosen for one in gone))

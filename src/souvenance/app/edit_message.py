@@ -69,6 +69,7 @@ def _write(unit: Unit, edit: _Edit) -> Message:
     unit.messages.save(message)
     fence(unit, unit.turns.get(message.turn_id))
     undo_writes(unit, [before.origin_id], edit.now)
+    unit.drafts.remove_drawn_from([message.message_id])
     unit.index.put(Kind.MESSAGE, message.message_id, edit.terms)
     chained = rechain_from(unit, conversation, message.position)
     unit.conversations.save(replace(chained, updated_at=edit.now, version=conversation.version + 1))

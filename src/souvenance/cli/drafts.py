@@ -45,9 +45,7 @@ def generate(
 
 @drafts.command("from-messages")
 def from_messages(
-    message_ids: Annotated[
-        list[str], typer.Argument(metavar="MESSAGE...", help="Ids of one conversation.")
-    ],
+    message_ids: Annotated[list[str], typer.Argument(metavar="MESSAGE...", help="Ids of one conversation.")],
     *,
     how: Annotated[How, typer.Option(help="By a model, each message as it is, or all as one.")] = How.DRAFT,
     pin: Annotated[bool, typer.Option("--pin/--no-pin", help="Whether they are pinned when saved.")] = True,

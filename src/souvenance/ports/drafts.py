@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from souvenance.domain.draft import Draft
-from souvenance.domain.ids import DraftId
+from souvenance.domain.ids import DraftId, MessageId
 from souvenance.domain.memory import Scope
 
 
@@ -34,6 +34,10 @@ class Drafts(Protocol):
 
     def of_scopes(self, scopes: Sequence[Scope]) -> list[Draft]:
         """All of these scopes that still have their text."""
+        ...
+
+    def remove_drawn_from(self, message_ids: Sequence[MessageId]) -> None:
+        """Drop those that were drawn from any of these messages."""
         ...
 
     def purge_ended(self, now: datetime) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import BindParameter, Row, bindparam, delete, insert, select, update
 
 from souvenance.domain.draft import Draft
-from souvenance.domain.ids import DraftId
+from souvenance.domain.ids import DraftId, MessageId
 from souvenance.domain.memory import Origin, Scope
 from souvenance.errors import NotFound
 from souvenance.storage.batches import batches
@@ -35,6 +35,7 @@ _OF_SCOPES = (
     .where(owned(drafts), _C.scope.in_(bindparam("scopes", expanding=True)), _C.text.is_not(None))
     .order_by(_C.draft_id)
 )
+_DRAWN = select(_C.draft_id, _C.sources).where(owned(drafts), _C.sources != "[]")
 _PURGE = (
     update(drafts)
     .where(owned(drafts), _C.until <= bindparam("now"), _C.text.is_not(None))
@@ -70,6 +71,10 @@ class SqlDrafts(Repository):
 
     def of_scopes(self, scopes: Sequence[Scope]) -> list[Draft]:
         return [_draft(row) for row in self._rows(_OF_SCOPES, scopes=[scope.key for scope in scopes])]
+
+    def remove_drawn_from(self, message_ids: Sequence[MessageId]) -> None:
+        gone = frozenset(message_ids)
+        self.remove([row.draft_id for row in self._rows(_DRAWN) if not gone.isdisjoint(json.loads(row.sources))])
 
     def purge_ended(self, now: datetime) -> int:
         return self._run(_PURGE, now=now).rowcount

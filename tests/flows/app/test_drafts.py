@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from souvenance.app.browse import list_messages
+from souvenance.app.delete_message import delete_message
 from souvenance.app.draft_memories import Description, draft_memories
 from souvenance.app.drafts import Drafted, discard_draft, edit_draft, list_drafts
+from souvenance.app.edit_message import edit_message
 from souvenance.app.erase import erase_memories, purge_ended
 from souvenance.app.query_memories import Query, query_memories
 from souvenance.app.remember import Remembered
@@ -294,6 +296,18 @@ async def test_v6_only_messages_of_one_conversation_and_twenty_at_most(house: Ho
             await select(house, [messages[0], wrong])
     with pytest.raises(BadValue):
         await select(house, [])
+
+
+@pytest.mark.parametrize("change", ["deleted", "edited"])
+async def test_t7_drafts_go_with_a_message_that_is_deleted_or_edited(house: House, change: str) -> None:
+    _, messages = await talk(house, await house.bot(), "I like marmalade", "I have a cat")
+    await select(house, messages[::2], How.JOINED)
+    (kept,) = (await select(house, messages[2:3])).drafts
+    if change == "deleted":
+        await delete_message(house.kit, house.owner, messages[0].message_id)
+    else:
+        await edit_message(house.kit, house.owner, messages[0].message_id, "I like tea")
+    assert await waiting(house) == (kept,)
 
 
 @pytest.mark.parametrize("flags", [CHALLENGE, Flags(temporary=True), Flags(anonymous=True), Flags(gateway=True)])
