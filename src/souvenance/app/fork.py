@@ -12,14 +12,15 @@ from souvenance.app.history_chain import hash_up_to
 from souvenance.app.kit import Kit
 from souvenance.domain.conversation import Conversation, Message, Role, Turn, TurnState
 from souvenance.domain.ids import ConversationId, MessageId, OwnerId, TurnId
+from souvenance.errors import NotFound
 from souvenance.ports.branches import Held
 from souvenance.ports.memories import Kind
 from souvenance.ports.store import Unit
 
 
-async def fork(kit: Kit, owner_id: OwnerId, message_id: MessageId) -> Conversation:
+async def fork(kit: Kit, owner_id: OwnerId, message_id: MessageId, *, of: ConversationId | None = None) -> Conversation:
     """A new conversation with the messages up to and with this one, each variant as it is, and a copy of the session
-    memory drawn from them (M1). NotFound when the owner has no such message.
+    memory drawn from them (M1). NotFound when the owner, or the conversation `of` that is named, has no such message.
 
     Copies keep their origin, so the fork itself revokes and restores no write. A turn whose reply is not copied is
     open. At a variant that is not chosen the fork is as at the chosen one: it holds both.
@@ -30,6 +31,8 @@ async def fork(kit: Kit, owner_id: OwnerId, message_id: MessageId) -> Conversati
         unit.owners.hold()
         parent = unit.conversations.lock(unit.messages.get(message_id).conversation_id)
         last = unit.messages.get(message_id)
+        if of not in {None, parent.conversation_id}:
+            raise NotFound("message", message_id)
         here = (last.position, last.part)
         held = [one for one in unit.branches.held(parent.conversation_id) if (one.position, one.part) <= here]
         made = _copied(unit, kit, parent, _empty(parent, fork_id, last.position, held, now), held)

@@ -12,6 +12,7 @@ from souvenance.app.find_similar import Similar
 from souvenance.app.prepare_turn import Prepared, Recorded
 from souvenance.app.query_memories import Hits
 from souvenance.app.remember import Remembered
+from souvenance.blocking.branches import BlockingBranches
 from souvenance.blocking.drafts import BlockingDrafts
 from souvenance.blocking.loop_thread import LoopThread, Opening
 from souvenance.domain.bot import Bot, Preset
@@ -31,6 +32,7 @@ class BlockingSouvenance:
     def __init__(self, opening: Opening) -> None:
         self._thread = LoopThread(opening)
         self._memory = self._thread.opened()
+        self.branches = BlockingBranches(self._thread, self._memory.branches)
         self.drafts = BlockingDrafts(self._thread, self._memory.drafts)
 
     def __enter__(self) -> Self:

@@ -9,7 +9,7 @@ from souvenance.app.drafts import Drafted
 from souvenance.app.find_similar import Similar
 from souvenance.app.query_memories import MemoryHit, MessageHit
 from souvenance.domain.bot import Bot
-from souvenance.domain.conversation import Message
+from souvenance.domain.conversation import Conversation, Message
 from souvenance.domain.draft import Draft
 from souvenance.domain.erasure import Erasure
 from souvenance.domain.journal import Add, Operation, Pin, Update
@@ -66,6 +66,22 @@ def message_form(message: Message) -> JsonForm:
         "state": message.state.value,
         "text": message.text,
         "created_at": message.created_at.isoformat(),
+    }
+
+
+def conversation_form(conversation: Conversation) -> JsonForm:
+    return {
+        "id": conversation.conversation_id,
+        "bot_id": conversation.bot_id,
+        "model": conversation.model,
+        "channel": conversation.channel.value,
+        "title": conversation.title,
+        "parent_id": conversation.parent_id,
+        "messages": conversation.messages,
+        "waiting": conversation.waiting,
+        "created_at": conversation.created_at.isoformat(),
+        "updated_at": conversation.updated_at.isoformat(),
+        "version": conversation.version,
     }
 
 

@@ -11,9 +11,11 @@ import typer
 import souvenance
 from souvenance.cli.bots import bots
 from souvenance.cli.chat import chat
+from souvenance.cli.conversations import conversations
 from souvenance.cli.doctor import doctor
 from souvenance.cli.drafts import drafts
 from souvenance.cli.memories import memories
+from souvenance.cli.messages import messages
 from souvenance.cli.query import query
 from souvenance.cli.remember import remember
 from souvenance.cli.serve import serve
@@ -33,6 +35,8 @@ program.add_typer(memories, name="memories")
 program.add_typer(drafts, name="drafts")
 program.command()(query)
 program.add_typer(bots, name="bots")
+program.add_typer(conversations, name="conversations")
+program.add_typer(messages, name="messages")
 program.command()(doctor)
 
 

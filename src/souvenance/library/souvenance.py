@@ -30,6 +30,7 @@ from souvenance.domain.ids import ConversationId, ErasureId, MemoryId, known_sha
 from souvenance.domain.journal import Operation
 from souvenance.domain.limits import Level
 from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, Scope
+from souvenance.library.branches import Branches
 from souvenance.library.drafts import Drafts
 from souvenance.library.pages import walk
 from souvenance.library.pieces import Piece, Reply, shown
@@ -49,6 +50,7 @@ class Souvenance:
         self._kit = house.kit
         self._owner = house.owner_id
         self.drafts = Drafts(house)
+        self.branches = Branches(house, deleted=self._let_go_of)
         self._current: dict[str | None, ConversationId] = {}
         self._replies: WeakSet[AsyncGenerator[Piece, None]] = WeakSet()
         self._running = 0
@@ -359,6 +361,11 @@ class Souvenance:
             self._running -= 1
             if not self._running:
                 self._at_rest.set()
+
+    def _let_go_of(self, conversation_id: ConversationId) -> None:
+        """No chat goes on in a conversation that was deleted."""
+        for bot in [bot for bot, current in self._current.items() if current == conversation_id]:
+            del self._current[bot]
 
     async def _request(
         self,

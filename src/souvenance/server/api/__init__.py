@@ -7,6 +7,7 @@ from fastapi import APIRouter
 from souvenance.server.api import (
     about,
     bots,
+    branches,
     conversations,
     drafts,
     erasures,
@@ -30,6 +31,7 @@ def rest_router() -> APIRouter:
         bots,
         personas,
         conversations,
+        branches,
         turns,
         memories,
         drafts,
