@@ -36,9 +36,6 @@ class Migrations:
         return self.revisions[-1]
 
 
-WRITES = "souvenance_writes"
-"""The execution option of a SQLite connection that says whether its transactions take the write lock at once."""
-
 CURRENT = Migrations(folder=Path(__file__).parent / "migrations", revisions=("0001",))
 """Named here too, so that opening a store which is up to date need not import Alembic."""
 
@@ -74,8 +71,9 @@ def prepare_sqlite(engine: Engine, path: Path, migrations: Migrations) -> None:
         tries += 1
         try:
             with engine.connect() as connection:
-                if not _is_current(connection.execution_options(**{WRITES: False}), str(path), migrations):
-                    with connection.execution_options(**{WRITES: True}).begin():
+                if not _is_current(connection, str(path), migrations):
+                    with connection.begin():
+                        connection.exec_driver_sql("BEGIN IMMEDIATE")
                         _migrate_file(connection, path, migrations)
                 return
         except (DBAPIError, sqlite3.Error) as error:
