@@ -9,6 +9,7 @@ import time
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -170,6 +171,11 @@ def back_up(path: Path, revision: str) -> Path:
     unfinished.rename(target)
     _sync(target.parent)
     return target
+
+
+def backups_of(path: Path) -> list[Path]:
+    """The copies that `back_up` made beside a SQLite file, unfinished ones too."""
+    return sorted(path.parent.glob(f"{escape(path.name)}.backup-*"))
 
 
 def _sync(path: Path) -> None:

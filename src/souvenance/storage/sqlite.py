@@ -51,8 +51,9 @@ class SqliteStore:
     A write whose caller is cancelled is either committed whole or not begun (see `Lane`).
     """
 
-    def __init__(self, engine: Engine, *, probe: Callable[[str], None] | None) -> None:
+    def __init__(self, engine: Engine, path: Path, *, probe: Callable[[str], None] | None) -> None:
         self.engine = engine
+        self._path = path
         self._probe = probe or _nothing
         self._writer = Lane(lambda: _connection(engine, writes=True), threads=1, name="souvenance-writer")
         self._readers = Lane(lambda: _connection(engine, writes=False), threads=READERS, name="souvenance-reader")
@@ -73,7 +74,7 @@ class SqliteStore:
         """
         path = file_of(folder_or_file)
         engine = await asyncio.to_thread(_opened, path, migrations, busy_seconds)
-        return cls(engine, probe=probe)
+        return cls(engine, path, probe=probe)
 
     async def write(self, owner_id: OwnerId, work: Callable[[Unit], T], *, label: str) -> T:
         return await self._writer.run(
@@ -112,14 +113,16 @@ class SqliteStore:
         await self._writer.run(_marked)
 
     async def scrub(self, *, deleted: bool) -> bool:
-        """Write the file anew and empty the write-ahead log into it.
+        """Write the file anew, empty the write-ahead log into it, and delete backups from before the deletion.
 
         `secure_delete` overwrites what is deleted, but copies that SQLite left behind when it split or joined pages
         stay until the file is rebuilt.
         """
         if deleted:
             await self.will_purge()
-        return not await self._readers.run(_holds_traces) or await self._writer.run(_rebuilt)
+        if not await self._readers.run(_holds_traces):
+            return True
+        return await self._writer.run(lambda connection: _rebuilt(connection, self._path))
 
     async def close(self) -> None:
         await asyncio.to_thread(self._close)
@@ -224,19 +227,31 @@ def _holds_traces(connection: Connection) -> bool:
     return bool(marked)
 
 
-def _rebuilt(connection: Connection) -> bool:
-    """Whether the file holds no trace any more; False while another process is in the way."""
+def _rebuilt(connection: Connection, path: Path) -> bool:
+    """Whether no file holds a trace any more; False while another process is in the way."""
     driver = _driver(connection)
     try:
         driver.execute("VACUUM")
+        _delete_backups(driver, path)
         busy, *_ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if not busy:
             driver.execute("PRAGMA user_version = 0")
             driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    except sqlite3.OperationalError as error:
+    except (sqlite3.OperationalError, OSError) as error:
         _log.warning("file_not_rebuilt", extra={"reason": faults.reason(error)})
         return False
     return not busy
+
+
+def _delete_backups(driver: sqlite3.Connection, path: Path) -> None:
+    """Those from before the deletion hold what was deleted. Who makes one holds the file: none is half made here."""
+    driver.execute("BEGIN IMMEDIATE")
+    try:
+        for backup in migrate.backups_of(path):
+            backup.unlink(missing_ok=True)
+            _log.info("backup_deleted", extra={"file": backup.name})
+    finally:
+        driver.execute("ROLLBACK")
 
 
 def _driver(connection: Connection) -> sqlite3.Connection:

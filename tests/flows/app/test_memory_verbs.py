@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from souvenance.app.archive_memory import archive_memory
 from souvenance.app.browse import list_memories, memory_history, read_memory, room
@@ -19,7 +19,8 @@ from souvenance.app.pin_memory import pin_memory
 from souvenance.app.query_memories import Query, query_memories
 from souvenance.app.remember import NewMemory, remember, remember_many
 from souvenance.domain.bot import Preset
-from souvenance.domain.ids import BotId, ErasureId, MemoryId
+from souvenance.domain.draft import Draft
+from souvenance.domain.ids import BotId, DraftId, ErasureId, MemoryId
 from souvenance.domain.memory import ACCOUNT_SCOPE, Origin, Scope
 from souvenance.errors import (
     BadValue,
@@ -35,9 +36,10 @@ from souvenance.errors import (
     UnusableText,
 )
 from souvenance.ports.memories import Order, Shelf
+from souvenance.storage.migrate import back_up
 from souvenance.storage.postgres import PostgresStore
 from souvenance.storage.schema import metadata
-from souvenance.storage.sqlite import SqliteStore
+from souvenance.storage.sqlite import FILE, SqliteStore
 from souvenance.testing import say
 from souvenance.testing.clock import START
 from tests.flows.app.house import House, another_kit, called, calls
@@ -389,7 +391,7 @@ async def test_m14_after_the_purge_its_text_is_nowhere(
     bot = await house.bot()
     notebook = await house.bot("Notes", Preset.NOTEBOOK)
     chat = await house.chat(bot)
-    memory = await house.remember(f"keeps a {MARKER}1", Scope.of_bot(bot.bot_id))
+    memory = await house.remember(f"keeps a {MARKER}1", Scope.of_bot(bot.bot_id), subject=f"about {MARKER}7")
     await house.remember(f"a value {MARKER}2", Scope.of_bot(notebook.bot_id), key=f"key {MARKER}3")
     await house.say(chat, "Hello", calls(called("memory_query", text="keeps")), say("Hi"))
     await house.say(await house.chat(notebook), "Hello", say("Hi"))
@@ -403,26 +405,53 @@ async def test_m14_after_the_purge_its_text_is_nowhere(
     )
     await house.say(chat, "And?", calls(called("update_memory", id=2, text=f"said {MARKER}6")), say("Yes"))
     await house.say(chat, "Again", calls(called("memory_query", text=f"{MARKER}6")), say("Yes"))
+    await _drafted(house, f"keeps two {MARKER}4", f"keeps a {MARKER}1", scope=Scope.of_bot(bot.bot_id))
+    if isinstance(where, Path):
+        await asyncio.to_thread(back_up, where / FILE, "0000")
     assert len(await house.memories()) == 3
     assert await _holding(real_store, where), "the scan can see it"
     await erase_memories(house.kit, house.owner, [one.memory_id for one in await house.memories()])
     house.clock.advance(seconds=10)
-    assert await purge_ended(house.kit) == 3
+    assert await purge_ended(house.kit) == 5
     assert await _holding(real_store, where) == []
+
+
+async def _drafted(house: House, *texts: str, scope: Scope) -> None:
+    """Drafts that wait to be reviewed (V10)."""
+    now = house.clock.now()
+    drafts = [
+        Draft(
+            draft_id=DraftId(house.kit.ids.new("drf")),
+            batch="batch",
+            scope=scope,
+            origin=Origin.GENERATED,
+            text=text,
+            created_at=now,
+            until=now + timedelta(days=7),
+        )
+        for text in texts
+    ]
+    await house.kit.store.write(house.owner, lambda unit: unit.drafts.put_all(drafts), label="test.drafted")
 
 
 async def _holding(store: SqliteStore | PostgresStore, where: Path | str) -> list[str]:
     """The tables and files that hold the marker anywhere, as text or as bytes."""
     if isinstance(where, Path):
-        return await asyncio.to_thread(_files_holding, where)
+        assert isinstance(store, SqliteStore)
+        with store.engine.connect() as reading:
+            return _tables_holding(reading) + await asyncio.to_thread(_files_holding, where)
     assert isinstance(store, PostgresStore)
-    held = []
     async with store.engine.connect() as connection:
-        for table in metadata.sorted_tables:
-            rows = (await connection.execute(select(table))).all()
-            if any(MARKER in _words(value) for row in rows for value in row):
-                held.append(table.name)
-    return held
+        return await connection.run_sync(_tables_holding)
+
+
+def _tables_holding(connection: Connection) -> list[str]:
+    """Every column of every row, as it is read back."""
+    return [
+        table.name
+        for table in metadata.sorted_tables
+        if any(MARKER in _words(value) for row in connection.execute(select(table)) for value in row)
+    ]
 
 
 def _files_holding(folder: Path) -> list[str]:
