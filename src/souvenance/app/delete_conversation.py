@@ -64,6 +64,7 @@ def _delete(unit: Unit, conversation_id: ConversationId, memories: Memories, not
     unit.drafts.remove([draft.draft_id for draft in unit.drafts.of_scopes([session])])
     unit.prompts.forget_conversation(conversation_id)
     unit.prompts.blank(message_ids)
+    unit.drafts.remove_drawn_from(message_ids)
     unit.index.remove_all(Kind.MESSAGE, message_ids)
     unit.branches.remove_conversation(conversation_id)
     return sum(memory.state is MemoryState.LIVE for memory in gone)
