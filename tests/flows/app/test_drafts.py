@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -40,7 +41,7 @@ from souvenance.errors import (
 )
 from souvenance.ports.chat_model import Usage
 from souvenance.ports.store import Unit
-from souvenance.testing import ScriptedModel, say
+from souvenance.testing import Hang, ScriptedModel, say
 from souvenance.testing.script import Text
 from tests.flows.app.house import CHALLENGE, House
 
@@ -364,3 +365,20 @@ async def test_v6_messages_that_do_not_fit_the_model_are_refused_with_both_sizes
 async def test_v10_drafts_that_cannot_be_saved_are_named(house: House, ids: list[DraftId]) -> None:
     with pytest.raises(SouvenanceError, match=r"ids is|201 items; the limit is 200|drf_nobody"):
         await save_drafts(house.kit, house.owner, ids)
+
+
+async def test_v10_of_two_saves_at_once_one_saves_and_the_other_finds_nothing(house: House) -> None:
+    drafted = await draft(house, written("likes tea", "has a cat"))
+    done = await asyncio.gather(*(save(house, *drafted.drafts) for _ in range(2)), return_exceptions=True)
+    assert sorted(type(one) for one in done if isinstance(one, Exception)) == [NotFound]
+    assert await house.texts() == ["likes tea", "has a cat"]
+
+
+async def test_v5_drafting_that_is_given_up_ends_the_call_and_keeps_nothing(house: House) -> None:
+    drafting = asyncio.create_task(draft(house, Hang(after=('{"memories": [',))))
+    await house.model.hanging.wait()
+    drafting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await drafting
+    assert house.model.cancelled == 1
+    assert await waiting(house) == ()
