@@ -7,6 +7,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from souvenance.app.kit import Kit
+from souvenance.app.members import check_members
 from souvenance.domain.conversation import Channel, Conversation, Flags
 from souvenance.domain.history import beginning
 from souvenance.domain.ids import BotId, ConversationId, OwnerId, PersonaId
@@ -18,15 +19,23 @@ from souvenance.ports.store import Unit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewConversation:
-    """What a conversation starts with; without a bot it is a bare upstream `model` (I3)."""
+    """What a conversation starts with; without a bot it is a bare upstream `model` (I3).
+
+    `others` are further members of a group, after the bot.
+    """
 
     bot_id: BotId | None = None
+    others: tuple[BotId, ...] = ()
     model: str | None = None
     persona_id: PersonaId | None = None
     channel: Channel = Channel.API
     flags: Flags = Flags()
     time_zone: str = "UTC"
     title: str = ""
+
+    @property
+    def members(self) -> tuple[BotId, ...]:
+        return () if self.bot_id is None else (self.bot_id, *self.others)
 
 
 async def open_conversation(kit: Kit, owner_id: OwnerId, new: NewConversation) -> Conversation:
@@ -47,7 +56,10 @@ async def read_conversation(kit: Kit, owner_id: OwnerId, conversation_id: Conver
 
 
 def check_new(limits: Limits, new: NewConversation) -> None:
-    """InputError for a title or a model's name that cannot be stored, or that is too long."""
+    """InputError for a title or a model's name that cannot be stored or is too long, and for members too many."""
+    if new.others and new.bot_id is None:
+        raise BadValue("members", value=list(new.others), expected="a bot before further members")
+    check_members(limits, new.members)
     if new.title:
         clean("title", new.title, limit=limits.title_characters, keep_breaks=False)
     if new.model is not None:
@@ -60,7 +72,7 @@ def make_conversation(
     return Conversation(
         conversation_id=conversation_id,
         bot_id=new.bot_id,
-        members=() if new.bot_id is None else (new.bot_id,),
+        members=new.members,
         persona_id=new.persona_id,
         model=new.model,
         channel=new.channel,
@@ -86,8 +98,8 @@ def _allowed(flags: Flags) -> Flags:
 
 
 def put_conversation(unit: Unit, made: Conversation) -> Conversation:
-    if made.bot_id is not None:
-        unit.bots.get(made.bot_id)
+    for bot_id in made.members:
+        unit.bots.get(bot_id)
     if made.persona_id is not None:
         unit.personas.get(made.persona_id)
     unit.conversations.put(made)

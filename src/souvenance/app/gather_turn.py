@@ -17,8 +17,9 @@ from souvenance.domain.ids import MemoryId
 from souvenance.domain.limits import Level, Limits
 from souvenance.domain.memory import Memory, Scope, ScopeKind
 from souvenance.domain.memory_lines import Change, changes
-from souvenance.domain.policy import Policy
+from souvenance.domain.policy import Policy, read_with
 from souvenance.domain.window import TurnSize, WindowMove, advance, bounds
+from souvenance.errors import TurnSuperseded
 from souvenance.ports.store import Unit
 
 
@@ -52,10 +53,23 @@ class Gathered:
 
 
 def scopes_read(policy: Policy, opened: OpenedTurn) -> tuple[Scope, ...]:
-    """The owner's scopes that this turn reads, in the order in which they are dealt (M6).
+    """The owner's scopes that this turn reads, in the order in which they are dealt: the speaker's, the account's, in a
+    group the other members' (M6, M7).
 
     Organisation memory belongs to another owner and is read apart.
     """
+    others = [bot for bot in opened.members if opened.bot is None or bot.bot_id != opened.bot.bot_id]
+    return (*_own_scopes(policy, opened), *(Scope.of_bot(bot.bot_id) for bot in read_with(policy, others)))
+
+
+def scopes_to_change(policy: Policy, opened: OpenedTurn) -> frozenset[Scope]:
+    """Where the speaker's model may change what is there: in the scopes of its own preset (E1), not in those of other
+    members, whose memories have no number to be changed by (V1, M7).
+    """
+    return frozenset(_own_scopes(policy, opened))
+
+
+def _own_scopes(policy: Policy, opened: OpenedTurn) -> tuple[Scope, ...]:
     bot_id = "" if opened.bot is None else opened.bot.bot_id
     refs = {ScopeKind.ACCOUNT: "", ScopeKind.BOT: bot_id, ScopeKind.CONVERSATION: opened.conversation.conversation_id}
     return tuple(Scope(kind=kind, ref=refs[kind]) for kind in policy.reads if kind in refs)
@@ -67,6 +81,9 @@ def gather(
     """Everything that `plan_turn` needs of the store; with `new_epoch` the last one does not hold any more."""
     conversation, limits = opened.conversation, kit.limits
     messages = unit.messages.window(conversation.conversation_id, conversation.window_start)
+    if all(message.position != opened.turn.position for message in messages):
+        # A person took it out since it was opened, in another process (T2): nobody waits for its reply.
+        raise TurnSuperseded(opened.turn.turn_id)
     calibration = unit.calibrations.get("" if opened.model is None else opened.model.name)
     level = _level(unit, opened, policy)
     most = max(0, sizes.room - calibration.corrected(sizes.fixed))
@@ -110,11 +127,11 @@ def turn_sizes(messages: Sequence[WindowMessage], calibration: Calibration) -> l
 
 
 def _level(unit: Unit, opened: OpenedTurn, policy: Policy) -> Level:
+    """W2: the first member's, whoever speaks."""
     if policy.level_fixed is not None:
         return policy.level_fixed
-    if opened.bot is None:
-        return Level.BALANCED
-    return unit.levels.get(opened.bot.bot_id) or Level.BALANCED
+    first = opened.conversation.bot_id
+    return (None if first is None else unit.levels.get(first)) or Level.BALANCED
 
 
 def _policy_words(policy: Policy) -> str:

@@ -16,11 +16,13 @@ from souvenance.app.turn import TurnRequest
 from souvenance.domain.block import CLOSING, OPENING, entry_line
 from souvenance.domain.budget import MESSAGE_OVERHEAD
 from souvenance.domain.conversation import Message, Role, WindowMessage
+from souvenance.domain.group import USER, name_before, name_of
 from souvenance.domain.json_object import JsonObject
 from souvenance.domain.memory_lines import block_runs
 from souvenance.domain.policy import Policy
 from souvenance.domain.prompt import AsSent, Piece, Run, Said, wire_of
 from souvenance.prompts import memory_notes, memory_tools, notebook_tools
+from souvenance.prompts.go_on import GO_ON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +60,7 @@ def lay_out(kit: Kit, request: TurnRequest, draft: Draft) -> Layout:
     opened, kept = draft.opened, draft.kept
     ours = our_tools(kit, draft.policy, opened)
     window = [
-        _said(message)
+        _said(opened, message)
         for message in draft.messages
         if message.position < opened.turn.position and str(message.position) in kept and message.text.strip()
     ]
@@ -66,8 +68,7 @@ def lay_out(kit: Kit, request: TurnRequest, draft: Draft) -> Layout:
         *_system(request, opened, draft.policy, memory_runs(opened, draft.shown, kept)),
         *window,
         *_since(draft.shown, kept),
-        newest(request, opened.message),
-        *(AsSent(layer="tail", wire=wire) for wire in request.tail),
+        *_end(request, opened),
     ]
     return Layout(
         head=_head(request, opened, ours),
@@ -90,18 +91,28 @@ def fixed_tokens(kit: Kit, request: TurnRequest, opened: OpenedTurn, policy: Pol
     """Estimated tokens of what never gives way: system prompt, newest user message, tools, and the client's tail."""
     pieces = [
         *_system(request, opened, policy, [Run(text=memory_notes.ABOUT + memory_notes.CHANGES)]),
-        newest(request, opened.message),
-        *(AsSent(layer="tail", wire=wire) for wire in request.tail),
+        *_end(request, opened),
     ]
     return sum(_layers(kit, pieces, our_tools(kit, policy, opened), request).values())
 
 
-def newest(request: TurnRequest, message: Message) -> Piece:
+def _end(request: TurnRequest, opened: OpenedTurn) -> list[Piece]:
+    """From the newest user message on: what was said since, the note to go on with it, the client's own tail."""
+    note = Run(text=GO_ON)
+    return [
+        newest(request, opened),
+        *(_said(opened, message) for message in opened.heard if message.text.strip()),
+        *([Said(layer="newest", fields={"role": "user"}, runs=(note,))] if opened.continues is not None else []),
+        *(AsSent(layer="tail", wire=wire) for wire in request.tail),
+    ]
+
+
+def newest(request: TurnRequest, opened: OpenedTurn) -> Piece:
     """The user message that is answered, as the client sent it where it did."""
+    message = opened.message
     if request.user_message is not None:
         return AsSent(layer="newest", wire=request.user_message, message_id=message.message_id)
-    run = Run(text=message.text, message_id=message.message_id)
-    return Said(layer="newest", fields={"role": "user"}, runs=(run,))
+    return Said(layer="newest", fields={"role": "user"}, runs=_words(opened, message))
 
 
 def memory_runs(opened: OpenedTurn, shown: Shown, kept: frozenset[str]) -> list[Run]:
@@ -130,6 +141,8 @@ def _system(request: TurnRequest, opened: OpenedTurn, policy: Policy, memory: Se
     told = [] if opened.bot is None or not opened.bot.system_prompt else [opened.bot.system_prompt]
     if opened.persona is not None:
         told.append(memory_notes.PERSONA.format(name=opened.persona.name) + f" {opened.persona.description}".rstrip())
+    if opened.conversation.is_group and opened.bot is not None:
+        told.append(memory_notes.GROUP.format(name=opened.bot.name))
     if policy.text_calls:
         told.append(memory_notes.TEXT_CALLS)
     words = [Run(text="\n\n".join(told))] if told else []
@@ -153,10 +166,25 @@ def _apart(memory: Sequence[Run]) -> list[Piece]:
     return [Said(layer="system", fields={"role": "system"}, runs=tuple(memory))] if memory else []
 
 
-def _said(message: Message | WindowMessage) -> Piece:
-    role = "user" if message.role is Role.USER else "assistant"
+def _said(opened: OpenedTurn, message: Message | WindowMessage) -> Piece:
+    """A message as it stands before the newest; in a group only the speaker's own lines are the assistant's (M7)."""
+    theirs = opened.conversation.is_group and not _is_own(opened, message)
+    role = "user" if message.role is Role.USER or theirs else "assistant"
+    return Said(layer="window", fields={"role": role}, runs=_words(opened, message))
+
+
+def _words(opened: OpenedTurn, message: Message | WindowMessage) -> tuple[Run, ...]:
+    """A message's text; in a group the name of whoever said it stands before, but for the speaker's own."""
     run = Run(text=message.text, message_id=message.message_id)
-    return Said(layer="window", fields={"role": role}, runs=(run,))
+    if not opened.conversation.is_group or _is_own(opened, message):
+        return (run,)
+    names = {member.bot_id: member.name for member in opened.members}
+    user = opened.persona.name if opened.persona is not None else USER
+    return Run(text=name_before(name_of(message.role, message.bot_id, names, user=user))), run
+
+
+def _is_own(opened: OpenedTurn, message: Message | WindowMessage) -> bool:
+    return message.role is Role.BOT and opened.bot is not None and message.bot_id == opened.bot.bot_id
 
 
 def _since(shown: Shown, kept: frozenset[str]) -> list[Piece]:

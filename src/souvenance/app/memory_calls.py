@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from souvenance.app.change_memories import Remove, Replace, Store, Wish
-from souvenance.app.gather_turn import is_notebook, scopes_read
+from souvenance.app.gather_turn import is_notebook, scopes_read, scopes_to_change
 from souvenance.app.kit import Kit
 from souvenance.app.plan_turn import Plan
 from souvenance.app.query_memories import Hits, Query, query_memories
 from souvenance.app.reply import Call, Reply
+from souvenance.app.stand_in import see
 from souvenance.app.turn import Noted
 from souvenance.domain.conversation import Message
 from souvenance.domain.ids import MemoryId, OwnerId
@@ -162,22 +163,28 @@ async def _query(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply, text: st
         text=text,
         scopes=scopes_read(plan.policy, plan.opened),
         messages=plan.policy.finds_messages,
-        chats=ChatsWith(bot_id=plan.opened.conversation.bot_id),
+        chats=ChatsWith(bot_id=None if plan.opened.bot is None else plan.opened.bot.bot_id),
         leave_out=plan.opened.conversation.conversation_id,
         leave_out_from=plan.gathered.move.start,
     )
-    found = await query_memories(kit, owner_id, query)
+    found = await query_memories(
+        kit, owner_id, query, read=lambda work: see(kit, owner_id, plan.opened, work, label="memories.queried")
+    )
     hits = replace(found, memories=tuple(hit for hit in found.memories if hit.memory.memory_id not in reply.gone))
-    await _recall_numbers(kit, owner_id, plan, reply, [hit.memory.memory_id for hit in hits.memories])
+    changeable = [hit.memory.memory_id for hit in hits.memories if _may_change(plan, hit.memory)]
+    await _recall_numbers(kit, owner_id, plan, reply, changeable)
     # A query's words are mostly those of what it finds first.
     first = hits.memories[0].memory.memory_id if hits.memories else None
-    return Result(answer=_found(reply, hits), memory_id=first)
+    return Result(answer=_found(plan, reply, hits), memory_id=first)
 
 
-def _found(reply: Reply, hits: Hits) -> tuple[Run, ...]:
+def _found(plan: Plan, reply: Reply, hits: Hits) -> tuple[Run, ...]:
     """The hits as one JSON object, each in a run of its own."""
     memories = [
-        Run(text=_json({"id": _number(reply, hit.memory), "text": _words(hit.memory)}), memory_id=hit.memory.memory_id)
+        Run(
+            text=_json({"id": _number(plan, reply, hit.memory), "text": _words(hit.memory)}),
+            memory_id=hit.memory.memory_id,
+        )
         for hit in hits.memories
     ]
     messages = [Run(text=_json(_said(hit.message)), message_id=hit.message.message_id) for hit in hits.messages]
@@ -207,9 +214,14 @@ async def _recall_numbers(
     reply.by_number |= {number: memory_id for memory_id, number in given.items()}
 
 
-def _number(reply: Reply, memory: Memory) -> int | None:
-    """The short id of a hit, given now if it has none; a pinned one cannot be changed and has none."""
-    if memory.pinned:
+def _may_change(plan: Plan, memory: Memory) -> bool:
+    """V1: what is not pinned, and no other member's."""
+    return not memory.pinned and memory.scope in scopes_to_change(plan.policy, plan.opened)
+
+
+def _number(plan: Plan, reply: Reply, memory: Memory) -> int | None:
+    """The short id of a hit, given now if it has none; what cannot be changed has none."""
+    if not _may_change(plan, memory):
         return None
     known = next((n for n, memory_id in reply.by_number.items() if memory_id == memory.memory_id), None)
     if known is None:

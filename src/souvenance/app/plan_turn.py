@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from souvenance.app.choose_model import context_of
-from souvenance.app.gather_turn import Gathered, Sizes, gather
+from souvenance.app.gather_turn import Gathered, Sizes, gather, scopes_read
 from souvenance.app.kit import Kit
 from souvenance.app.lay_out import Draft, Layout, fixed_tokens, lay_out
 from souvenance.app.open_turn import OpenedTurn
 from souvenance.app.show_memories import Shown, only_kept, show_memories
+from souvenance.app.stand_in import see
 from souvenance.app.turn import TurnRequest
+from souvenance.domain.basis import scope_words
 from souvenance.domain.budget import MESSAGE_OVERHEAD, reply_room
 from souvenance.domain.fit import Fitted, Item, Layer, fit
 from souvenance.domain.ids import OwnerId
 from souvenance.domain.policy import Policy, circumstances, policy
+from souvenance.ports.store import Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A turn ready to be asked: `layout` makes the request's bytes, the rest is what the last write needs."""
+    """A turn ready to be asked: `layout` makes the request's bytes, the rest is what the last write needs.
+
+    `scopes_seen` are the epochs of the scopes that were read, as they stood; `gathered.basis` has those that they will
+    have once what this answer stands in for is undone.
+    """
 
     opened: OpenedTurn
     policy: Policy
@@ -27,6 +35,7 @@ class Plan:
     shown: Shown
     fitted: Fitted
     layout: Layout
+    scopes_seen: Mapping[str, str]
 
 
 async def plan_turn(
@@ -37,10 +46,13 @@ async def plan_turn(
     sizes = sizes_of(kit, request, opened, chosen)
 
     async def read(*, new_epoch: bool) -> tuple[Gathered, Shown]:
-        gathered = await kit.store.read(
-            owner_id, lambda unit: gather(unit, kit, opened, chosen, sizes, new_epoch=new_epoch), label="turn.gathered"
-        )
+        def work(unit: Unit) -> Gathered:
+            return gather(unit, kit, opened, chosen, sizes, new_epoch=new_epoch)
+
+        gathered = await see(kit, owner_id, opened, work, label="turn.gathered")
         return gathered, show_memories(kit, opened, chosen, gathered)
+
+    seen = await _scopes_before(kit, owner_id, opened, chosen)
 
     gathered, shown = await read(new_epoch=False)
     if sum(kit.tokenizer.count(text) for _, text in shown.since) > kit.limits.since_then_tokens:
@@ -56,7 +68,17 @@ async def plan_turn(
         shown=shown,
         fitted=fitted,
         layout=lay_out(kit, request, draft),
+        scopes_seen=gathered.basis if seen is None else seen,
     )
+
+
+async def _scopes_before(kit: Kit, owner_id: OwnerId, opened: OpenedTurn, chosen: Policy) -> Mapping[str, str] | None:
+    """The scopes' epochs before anything is taken back for this attempt; None for a first one, which takes nothing."""
+    if opened.turn.attempt == 1:
+        return None
+    scopes = scopes_read(chosen, opened)
+    found = await kit.store.read(owner_id, lambda unit: unit.scopes.read(scopes), label="turn.scopes_read")
+    return scope_words({scope.key: state.epoch for scope, state in found.items()})
 
 
 def sizes_of(kit: Kit, request: TurnRequest, opened: OpenedTurn, chosen: Policy) -> Sizes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from souvenance.app.chat_turn import note_of
 from souvenance.app.check_size import check_size
 from souvenance.app.choose_model import model_asked, models_at_hand
 from souvenance.app.kit import Kit
@@ -13,6 +12,7 @@ from souvenance.app.open_turn import open_turn
 from souvenance.app.plan_turn import Plan, plan_turn
 from souvenance.app.reply import Reply, Round
 from souvenance.app.settle_turn import Settled, settle_turn
+from souvenance.app.speak_and_settle import note_of
 from souvenance.app.turn import Done, Noted, TurnRequest
 from souvenance.domain.conversation import Conversation, Message, Turn
 from souvenance.domain.ids import OwnerId

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from souvenance.app.browse import in_room, known_scopes
@@ -62,13 +62,21 @@ class Hits:
     legs: Mapping[str, str] = field(default_factory=dict)
 
 
-async def query_memories(kit: Kit, owner_id: OwnerId, query: Query) -> Hits:
-    """The memories and messages that fit the words of `query`; the same store gives the same hits in the same order."""
+Read = Callable[[Callable[[Unit], Hits]], Awaitable[Hits]]
+
+
+async def query_memories(kit: Kit, owner_id: OwnerId, query: Query, *, read: Read | None = None) -> Hits:
+    """The memories and messages that fit the words of `query`; the same store gives the same hits in the same order.
+
+    `read` runs the one read, where it is not to be done on the store as it stands.
+    """
     text = clean("text", query.text, limit=kit.limits.message_characters)
     if query.scopes is not None and not query.scopes:
         raise BadValue("scopes", value=[], expected="at least one scope, or none given for all")
     limit = _limit(kit, query.limit)
     words = terms(text, query=True)[: kit.limits.query_terms]
+    if read is not None:
+        return await read(lambda unit: _find(unit, kit, query, words, limit))
     return await kit.store.read(owner_id, lambda unit: _find(unit, kit, query, words, limit), label="memories.queried")
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from souvenance.app.gather_turn import scopes_read
 from souvenance.app.kit import Kit
 from souvenance.app.plan_turn import Plan
-from souvenance.app.query_memories import Query, query_memories
+from souvenance.app.query_memories import Hits, Query, query_memories
 from souvenance.app.reply import Reply
+from souvenance.app.stand_in import see
 from souvenance.app.turn import Delta
 from souvenance.domain.ids import OwnerId
 from souvenance.domain.memory_lines import line
 from souvenance.errors import StoreError
 from souvenance.ports.memories import ChatsWith
+from souvenance.ports.store import Unit
 
 LABEL = "[recall reply: no model is connected]"
 _NOTHING = "Nothing that is remembered fits this. Your message is kept."
@@ -27,13 +29,17 @@ async def recall_reply(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply) ->
         text=plan.opened.message.text,
         scopes=scopes,
         messages=plan.policy.finds_messages,
-        chats=ChatsWith(bot_id=plan.opened.conversation.bot_id),
+        chats=ChatsWith(bot_id=None if plan.opened.bot is None else plan.opened.bot.bot_id),
         leave_out=plan.opened.conversation.conversation_id,
         leave_out_from=plan.opened.turn.position,
         limit=_MOST,
     )
+
+    def read(work: Callable[[Unit], Hits]) -> Awaitable[Hits]:
+        return see(kit, owner_id, plan.opened, work, label="memories.queried")
+
     try:
-        hits = await query_memories(kit, owner_id, query) if scopes else None
+        hits = await query_memories(kit, owner_id, query, read=read) if scopes else None
     except StoreError:
         hits = None
     found = [] if hits is None else [line(hit.memory) for hit in hits.memories]

@@ -149,7 +149,7 @@ def _made_once(unit: Unit, asked: Asked, new: NewConversation, *, client: str = 
         conversation_id = ConversationId(f"cnv_{unit.keyed_hash(f'new chat {client} {key}').hex()[:32]}")
         with suppress(NotFound):
             there = unit.conversations.lock(conversation_id)
-            if there.bot_id != new.bot_id:
+            if there.members != new.members:
                 raise RequestKeyUsed(key)
             return there
     made = make_conversation(new, conversation_id, asked.now, client=client, ref=ref)

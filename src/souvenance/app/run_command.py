@@ -11,6 +11,7 @@ from souvenance.app.browse import list_memories
 from souvenance.app.conversations import NewConversation, make_conversation
 from souvenance.app.erase import erase_memories
 from souvenance.app.kit import Kit
+from souvenance.app.members import members_of, speakers_of
 from souvenance.app.query_memories import Query, query_memories
 from souvenance.app.remember import NewMemory, Remembered, remember_many
 from souvenance.app.turn import Delta, Done, FromClient, InConversation, NewChat, Noted, TurnEvent, TurnRequest
@@ -55,7 +56,8 @@ async def command_of(kit: Kit, owner_id: OwnerId, request: TurnRequest) -> Comma
 
     def work(unit: Unit) -> tuple[Conversation, Bot | None]:
         conversation = _conversation(unit, kit, request)
-        return conversation, None if conversation.bot_id is None else unit.bots.get(conversation.bot_id)
+        speakers = speakers_of(conversation, members_of(unit, conversation), request.speakers)
+        return conversation, next(iter(speakers), None)
 
     conversation, bot = await kit.store.read(owner_id, work, label="command.read")
     command = parse_command(request.text, notebook=bot is not None and bot.is_notebook, limits=kit.limits)

@@ -11,20 +11,23 @@ from datetime import datetime
 
 from souvenance.app.change_memories import Cause, Changed, NotChanged, Outcome, Store, carry_out
 from souvenance.app.gather_turn import scopes_read
+from souvenance.app.history_chain import hash_after
 from souvenance.app.index_said import index_said
 from souvenance.app.kit import Kit
 from souvenance.app.off_loop import off_loop
+from souvenance.app.open_turn import OpenedTurn
 from souvenance.app.plan_turn import Plan
 from souvenance.app.reply import Reply, Round
-from souvenance.app.undo_writes import undo_writes
+from souvenance.app.stand_in import exchange, left_by
+from souvenance.domain.basis import scope_words
 from souvenance.domain.conversation import Conversation, Message, MessageState, Role, Turn, TurnState
 from souvenance.domain.cost import learn
-from souvenance.domain.history import history_hash
 from souvenance.domain.ids import MemoryId, MessageId, OwnerId, PromptId
 from souvenance.domain.journal import Actor, Anchor
 from souvenance.domain.sent import ERASED, Part, SentPrompt
 from souvenance.domain.terms import terms
-from souvenance.errors import TurnSuperseded
+from souvenance.errors import NotFound, NotLastTurn, TurnSuperseded
+from souvenance.ports.memories import Kind
 from souvenance.ports.store import Unit
 
 _SAVED = "{} saved"
@@ -40,7 +43,7 @@ class Settled:
 
     @property
     def saved(self) -> int:
-        return sum(isinstance(outcome, Changed) for outcome in self.outcomes)
+        return _saved(self.outcomes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +60,20 @@ class _Result:
     terms: Sequence[str] = field(repr=False)
     terms_asked: Sequence[str] = field(repr=False)
 
+    @property
+    def is_aside(self) -> bool:
+        """Whether it is kept beside the reply that it was to replace: a new variant that breaks off is readable and can
+        be chosen, and the old one stays (T1).
+        """
+        return bool(self.plan.opened.replaces) and self.state is MessageState.CUT_OFF
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    turn: Turn
+    part: int
+    variant: int
+
 
 async def settle_turn(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply, *, cut_off: bool = False) -> Settled:
     """Store the reply as it stands in `reply`; TurnSuperseded when another attempt took the turn meanwhile."""
@@ -67,99 +84,152 @@ async def settle_turn(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply, *, 
 
 def _worked_out(kit: Kit, plan: Plan, reply: Reply, *, cut_off: bool) -> _Result:
     now = kit.clock.now()
+    before = "" if plan.opened.continues is None else plan.opened.continues.text
     return _Result(
         plan=plan,
         reply=reply,
         state=MessageState.CUT_OFF if cut_off else MessageState.WHOLE,
         message_id=MessageId(kit.ids.new("msg")),
         prompts=tuple(_sent(kit, plan, told, number, now) for number, told in enumerate(reply.rounds)),
-        tokens=kit.tokenizer.count(_SAVED.format(1) if reply.is_calls_only else reply.text),
+        tokens=kit.tokenizer.count(_SAVED.format(1) if reply.is_calls_only and not before else before + reply.text),
         now=now,
-        terms=terms(reply.text),
+        terms=terms(before + reply.text),
         terms_asked=terms(plan.opened.message.text),
     )
+
+
+def _still_there(unit: Unit, opened: OpenedTurn) -> tuple[Conversation, Turn]:
+    """The conversation, held, and the turn; TurnSuperseded when a person took either away meanwhile (T2)."""
+    try:
+        return unit.conversations.lock(opened.conversation.conversation_id), unit.turns.get(opened.turn.turn_id)
+    except NotFound as e:
+        raise TurnSuperseded(opened.turn.turn_id) from e
 
 
 def _settle(unit: Unit, result: _Result) -> Settled:
     plan, reply = result.plan, result.reply
     unit.owners.hold()
-    conversation = unit.conversations.lock(plan.opened.conversation.conversation_id)
-    turn = unit.turns.get(plan.opened.turn.turn_id)
+    conversation, turn = _still_there(unit, plan.opened)
     earlier = unit.messages.of_turn(turn.turn_id)
-    left = _left(earlier, goes_on=plan.opened.goes_on) if reply.is_worth_keeping else []
-    answered = turn.state is TurnState.WHOLE and reply.is_worth_keeping and not left
-    if answered or turn.attempt != plan.opened.turn.attempt:
-        raise TurnSuperseded(turn.turn_id)
-    _take_back(unit, left, result.now)
+    left = left_by(plan.opened, earlier) if reply.is_worth_keeping else []
+    _refuse_late(conversation, turn, result, left)
+    moved = _scopes_moved(unit, result)
+    exchange(unit, leaves=left, comes=(), now=result.now)
     outcomes = tuple(carry_out(unit, wish, _cause(actor, result)) for wish, actor in reply.wishes)
     message = None
     if reply.is_worth_keeping:
-        message = _put_reply(unit, turn, earlier, result, outcomes)
+        place = _place(turn, earlier, left)
+        message = _kept(unit, place, result, outcomes)
     _index(unit, turn, earlier, result, message)
-    _keep_epoch(unit, conversation, result)
-    _keep_prompts(unit, result, message, outcomes)
-    turn = _close(turn, reply, message)
+    if message is not None and result.is_aside:
+        exchange(unit, leaves=[message], comes=left, now=result.now)
+        message, left = replace(message, chosen=False), []
+    else:
+        _keep_epoch(unit, conversation, result, moved=moved)
+    if reply.given:
+        unit.short_ids.put(conversation.conversation_id, reply.given)
+    _keep_prompts(unit, result, message, outcomes, moved=moved)
+    turn = _close(turn, result, message)
     unit.turns.save(turn)
-    kept = [m for m in earlier if m.chosen and m not in left]
-    unit.conversations.save(_grown(unit, conversation, result, message, kept=kept, left=len(left)))
+    now_said = _said_now(earlier, left, message)
+    grown = replace(conversation, messages=conversation.messages + len(now_said) - sum(m.chosen for m in earlier))
+    unit.conversations.save(_grown(unit, grown, turn, result, said=now_said))
     return Settled(turn=turn, message=message, outcomes=outcomes)
 
 
-def _left(earlier: Sequence[Message], *, goes_on: bool) -> list[Message]:
-    """What the new answer stands in for: an answer that was cut off, and one that waited for results of the client's
-    own tools when the client asks from the start again.
+def _refuse_late(conversation: Conversation, turn: Turn, result: _Result, left: Sequence[Message]) -> None:
+    """TurnSuperseded when this reply comes too late: the turn has one by now, or another attempt took it. NotLastTurn
+    when the conversation went on past a reply that a person asked for again.
     """
-    said = [m for m in earlier if m.chosen and m.role is Role.BOT]
-    return [m for m in said if m.state is MessageState.CUT_OFF or not goes_on]
+    opened = result.plan.opened
+    adds = bool(left or opened.heard or opened.continues)
+    answered = turn.state is TurnState.WHOLE and result.reply.is_worth_keeping and not adds
+    if answered or turn.attempt != opened.turn.attempt:
+        raise TurnSuperseded(turn.turn_id)
+    if (opened.replaces or opened.continues) and turn.position != conversation.last_position:
+        raise NotLastTurn(turn.turn_id)
 
 
-def _take_back(unit: Unit, left: Sequence[Message], now: datetime) -> None:
-    """An answer that is left goes with its writes (T1)."""
-    for message in left:
-        unit.messages.save(replace(message, chosen=False))
-    if left:
-        undo_writes(unit, [m.origin_id for m in left], now)
+def _said_now(earlier: Sequence[Message], left: Sequence[Message], message: Message | None) -> list[Message]:
+    """The chosen messages of the turn after this write, in order."""
+    gone = {m.message_id for m in left} | ({message.message_id} if message is not None else set())
+    stays = [m for m in earlier if m.chosen and m.message_id not in gone]
+    came = [message] if message is not None and message.chosen else []
+    return sorted([*stays, *came], key=lambda m: m.part)
 
 
 def _cause(actor: Actor, result: _Result) -> Cause:
-    anchor = Anchor(message=result.message_id, said=result.plan.opened.message.origin_id)
+    opened = result.plan.opened
+    origin = result.message_id if opened.continues is None else opened.continues.origin_id
+    anchor = Anchor(message=origin, said=opened.message.origin_id)
     return Cause(actor=actor, at=result.now, anchors=(anchor,))
 
 
-def _put_reply(
-    unit: Unit, turn: Turn, earlier: Sequence[Message], result: _Result, outcomes: Sequence[Outcome]
-) -> Message:
-    opened = result.plan.opened
-    left = {m.part for m in _left(earlier, goes_on=opened.goes_on)}
-    part = min(left) if left else max((m.part for m in earlier if m.chosen), default=0) + 1
-    message = Message(
+def _place(turn: Turn, earlier: Sequence[Message], left: Sequence[Message]) -> _Place:
+    """Where the new reply stands: in place of what it stands in for, else behind all that was said."""
+    parts = [m.part for m in left]
+    part = min(parts) if parts else max((m.part for m in earlier if m.chosen), default=0) + 1
+    return _Place(turn=turn, part=part, variant=max((m.variant + 1 for m in earlier if m.part == part), default=0))
+
+
+def _kept(unit: Unit, place: _Place, result: _Result, outcomes: Sequence[Outcome]) -> Message:
+    """The stored reply: a message of its own, or the one that it goes on with, grown."""
+    if result.plan.opened.continues is not None:
+        return _grown_message(unit, result.plan.opened.continues, result, outcomes)
+    message = _message(place, result, outcomes)
+    unit.messages.put(message)
+    return message
+
+
+def _grown_message(unit: Unit, before: Message, result: _Result, outcomes: Sequence[Outcome]) -> Message:
+    """The reply that was cut off with what came now; TurnSuperseded when it is not any more what was gone on with."""
+    if unit.messages.get(before.message_id) != before:
+        raise TurnSuperseded(before.turn_id)
+    message = replace(
+        before,
+        text=before.text + result.reply.text,
+        state=result.state,
+        tokens=result.tokens,
+        noted=before.noted + _saved(outcomes),
+    )
+    unit.messages.save(message)
+    unit.index.put(Kind.MESSAGE, message.message_id, result.terms)
+    return message
+
+
+def _message(place: _Place, result: _Result, outcomes: Sequence[Outcome]) -> Message:
+    opened, turn = result.plan.opened, place.turn
+    return Message(
         message_id=result.message_id,
         conversation_id=turn.conversation_id,
         turn_id=turn.turn_id,
         position=turn.position,
-        part=part,
-        variant=sum(m.part == part for m in earlier),
+        part=place.part,
+        variant=place.variant,
         role=Role.BOT,
         bot_id=None if opened.bot is None else opened.bot.bot_id,
         origin_id=result.message_id,
         state=result.state,
         text=_text(result, outcomes),
         tokens=result.tokens,
-        noted=sum(isinstance(outcome, Changed) for outcome in outcomes),
+        noted=_saved(outcomes),
         model="" if opened.model is None else opened.model.name,
         time_zone=opened.conversation.time_zone,
         created_at=result.now,
     )
-    unit.messages.put(message)
-    return message
+
+
+def _saved(outcomes: Sequence[Outcome]) -> int:
+    return sum(isinstance(outcome, Changed) for outcome in outcomes)
 
 
 def _index(unit: Unit, turn: Turn, said: Sequence[Message], result: _Result, message: Message | None) -> None:
+    is_new = message is not None and message.message_id == result.message_id
     index_said(
         unit,
         said,
         [m for m in result.plan.gathered.messages if m.position < turn.position],
-        replies={} if message is None else {message.message_id: result.terms},
+        replies={result.message_id: result.terms} if is_new else {},
         known={result.plan.opened.message.text: result.terms_asked},
     )
 
@@ -171,15 +241,23 @@ def _text(result: _Result, outcomes: Sequence[Outcome]) -> str:
     return _SAVED.format(len({o.memory.memory_id for o in outcomes if isinstance(o, Changed)}))
 
 
-def _close(turn: Turn, reply: Reply, message: Message | None) -> Turn:
-    """Whole once it is answered; a reply that waits for the client's own tools leaves it open."""
-    answered = message is not None and not reply.their_calls
-    return replace(turn, state=TurnState.WHOLE if answered else TurnState.OPEN)
+def _close(turn: Turn, result: _Result, message: Message | None) -> Turn:
+    """Whole once it is answered; a reply that waits for the client's own tools leaves it open. One that says nothing,
+    comes after others', or is of a turn that was whole before changes nothing.
+    """
+    opened = result.plan.opened
+    if opened.continues is None and (opened.heard or opened.replaces):
+        return turn
+    if result.reply.their_calls and opened.continues is None:
+        return replace(turn, state=TurnState.OPEN)
+    return turn if message is None else replace(turn, state=TurnState.WHOLE)
 
 
-def _keep_prompts(unit: Unit, result: _Result, message: Message | None, outcomes: Sequence[Outcome]) -> None:
+def _keep_prompts(
+    unit: Unit, result: _Result, message: Message | None, outcomes: Sequence[Outcome], *, moved: bool
+) -> None:
     plan, reply = result.plan, result.reply
-    gone = _erased_meanwhile(unit, result) | _refused_as_erased(reply, outcomes)
+    gone = (_erased_meanwhile(unit, result) if moved else frozenset()) | _refused_as_erased(reply, outcomes)
     for prompt in result.prompts:
         parts = _blanked(_of_what_was_stored(prompt.parts, reply, outcomes), gone)
         unit.prompts.put(replace(prompt, message_id=None if message is None else message.message_id, parts=parts))
@@ -191,29 +269,25 @@ def _keep_prompts(unit: Unit, result: _Result, message: Message | None, outcomes
         unit.calibrations.save(plan.opened.model.name, learnt)
 
 
-def _keep_epoch(unit: Unit, conversation: Conversation, result: _Result) -> None:
-    """Keep the epoch that this prompt began and the numbers it gave, unless the world has moved since it was read: then
+def _keep_epoch(unit: Unit, conversation: Conversation, result: _Result, *, moved: bool) -> None:
+    """Keep the epoch that this prompt began, unless the world has moved since it was read: then
     the next prompt begins one of its own, and nothing erased meanwhile is written again (M14).
     """
     shown = result.plan.shown
     alone = conversation.version == result.plan.opened.conversation.version
-    if shown.new_epoch and shown.epoch is not None and alone and not _scopes_moved(unit, result):
+    if shown.new_epoch and shown.epoch is not None and alone and not moved:
         unit.epochs.save(shown.epoch)
-    if result.reply.given:
-        unit.short_ids.put(conversation.conversation_id, result.reply.given)
 
 
 def _scopes_moved(unit: Unit, result: _Result) -> bool:
     """Whether a person edited, pinned or erased something that this prompt read, since it was read."""
     scopes = scopes_read(result.plan.policy, result.plan.opened)
-    now = {f"scope {scope.key}": str(state.epoch) for scope, state in unit.scopes.read(scopes).items()}
-    return any(result.plan.gathered.basis.get(key) != epoch for key, epoch in now.items())
+    now = scope_words({scope.key: state.epoch for scope, state in unit.scopes.read(scopes).items()})
+    return any(result.plan.scopes_seen.get(key) != epoch for key, epoch in now.items())
 
 
 def _erased_meanwhile(unit: Unit, result: _Result) -> frozenset[MemoryId]:
     """The memories in this prompt that were purged while the model spoke: no purge will come past them again."""
-    if not _scopes_moved(unit, result):
-        return frozenset()
     named = {part.memory_id for prompt in result.prompts for part in prompt.parts if part.memory_id is not None}
     there = {memory.memory_id for memory in unit.memories.many(sorted(named))}
     wished = {wish.memory_id for wish, _ in result.reply.wishes if isinstance(wish, Store)}
@@ -246,30 +320,20 @@ def _of_what_was_stored(parts: Sequence[Part], reply: Reply, outcomes: Sequence[
 
 
 def _grown(
-    unit: Unit,
-    conversation: Conversation,
-    result: _Result,
-    message: Message | None,
-    *,
-    kept: Sequence[Message],
-    left: int,
+    unit: Unit, conversation: Conversation, turn: Turn, result: _Result, *, said: Sequence[Message]
 ) -> Conversation:
-    """The conversation after the reply: counted (`left` answers less), its window where this prompt had it, its
-    history's hash; `kept` is what stays of the turn.
+    """The conversation after the reply: its window where this prompt had it, its history's hash; `said` is the
+    whole turn as it is now.
     """
-    plan = result.plan
-    move = plan.gathered.move
+    move = result.plan.gathered.move
     moved = move.start > conversation.window_start
     hashed = conversation.history_hash
-    newest = plan.opened.turn.position == conversation.last_position
-    if message is not None and message.text.strip() and newest:
-        said = [(m.role, m.text) for m in kept if m.role is Role.BOT and m.text.strip()]
-        hashed = history_hash([*said, (Role.BOT, message.text)], unit.keyed_hash, after=plan.opened.turn.opened_hash)
+    if turn.position == conversation.last_position:
+        hashed = hash_after(unit, turn.opened_hash, ((m.role, m.text) for m in said))
     return replace(
         conversation,
         window_start=max(conversation.window_start, move.start),
         waiting=conversation.waiting + (move.waiting if moved else 0),
-        messages=conversation.messages + (message is not None) - left,
         history_hash=hashed,
         updated_at=result.now,
         version=conversation.version + 1,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from souvenance.app.gather_turn import Gathered, is_notebook
+from souvenance.app.gather_turn import Gathered, is_notebook, scopes_to_change
 from souvenance.app.kit import Kit
 from souvenance.app.open_turn import OpenedTurn
 from souvenance.domain.deal import is_recent
@@ -46,7 +46,7 @@ def show_memories(kit: Kit, opened: OpenedTurn, chosen: Policy, gathered: Gather
             given={},
             last_number=gathered.last_number,
         )
-    numbers, given, last = _number(chosen, gathered)
+    numbers, given, last = _number(opened, chosen, gathered)
     epoch = gathered.epoch or _begin(kit, opened, gathered, numbers)
     since = _since(gathered, epoch, numbers)
     named = {line.short: line.memory_id for line in epoch.lines if line.short}
@@ -74,12 +74,19 @@ def only_kept(shown: Shown, kept: Collection[str]) -> Shown:
     return replace(shown, by_number=named)
 
 
-def _number(chosen: Policy, gathered: Gathered) -> tuple[dict[MemoryId, int], dict[MemoryId, int], int]:
+def _number(
+    opened: OpenedTurn, chosen: Policy, gathered: Gathered
+) -> tuple[dict[MemoryId, int], dict[MemoryId, int], int]:
     """Short ids for all that a model may change here: those given before, and new ones in the order of showing."""
-    numbers, given, last = dict(gathered.numbers), {}, gathered.last_number
+    written = scopes_to_change(chosen, opened)
+    changed = [change.memory for change in gathered.changes]
+    there = [memory for memory in (*gathered.memories, *changed) if memory.scope in written]
+    numbers = {m.memory_id: gathered.numbers[m.memory_id] for m in there if m.memory_id in gathered.numbers}
+    gone = {change.memory.memory_id for change in gathered.changes if change.gone}
+    given, last = {}, gathered.last_number
     if chosen.model_tools:
-        for memory in (*gathered.memories, *(c.memory for c in gathered.changes if not c.gone)):
-            if not memory.pinned and memory.memory_id not in numbers:
+        for memory in there:
+            if not memory.pinned and memory.memory_id not in numbers and memory.memory_id not in gone:
                 last += 1
                 numbers[memory.memory_id] = given[memory.memory_id] = last
     return numbers, given, last

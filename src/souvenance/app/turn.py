@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, assert_never
 
 from souvenance.app.conversations import NewConversation
+from souvenance.domain.bot import Bot
 from souvenance.domain.conversation import Conversation, Message, Role, Turn
-from souvenance.domain.ids import ConversationId, MemoryId
+from souvenance.domain.ids import BotId, ConversationId, MemoryId, TurnId
 from souvenance.domain.json_object import JsonObject
 from souvenance.ports.chat_model import ModelChunk
 
@@ -43,12 +44,16 @@ class TurnRequest:
     """One user message and how to answer it.
 
     `system`, `user_message`, `tail`, `tools` and `fields` are the client's own wire objects and go on untouched;
-    `request_key` is an idempotency key; `request_hash` the hash of the request's very bytes (FromClient).
+    `speakers` are those who answer, in this order; the first member when nobody is named. `replaces` is a turn that
+    goes with all after it as this one opens (T7). `request_key` is an idempotency key; `request_hash` the hash of the
+    request's very bytes (FromClient).
     """
 
     address: Address
     text: str
     time_zone: str = ""
+    speakers: tuple[BotId, ...] = ()
+    replaces: TurnId | None = None
     request_key: str = ""
     request_hash: str = ""
     model: str | None = None
@@ -67,6 +72,14 @@ class Opened:
     conversation: Conversation | None
     turn: Turn | None
     message: Message | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speaking:
+    """In a group, before each reply: whose words follow."""
+
+    bot: Bot
+    first: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +104,8 @@ class Noted:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
     """The reply is stored (unless `memory_unavailable`). `finish`: stop, length, tool_calls, cut_off, command …;
-    `estimated` while the figures are not the model's own (C5); `saved` counts what the reply stored.
+    `estimated` while the figures are not the model's own (C5); `saved` counts what the reply stored; `more` says that
+    in a group another member answers after this one.
     """
 
     turn: Turn | None
@@ -103,6 +117,20 @@ class Done:
     estimated: bool = True
     saved: int = 0
     memory_unavailable: bool = False
+    more: bool = False
 
 
-TurnEvent = Opened | Delta | Noted | Done
+TurnEvent = Opened | Speaking | Delta | Noted | Done
+
+
+def shown(event: TurnEvent) -> str:
+    """What of an event belongs into the reply; in a group each begins with the speaker's name."""
+    match event:
+        case Speaking(bot=bot, first=first):
+            return f"{bot.name}: " if first else f"\n\n{bot.name}: "
+        case Delta(text=text):
+            return text
+        case Opened() | Noted() | Done():
+            return ""
+        case _:
+            assert_never(event)

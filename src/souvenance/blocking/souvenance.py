@@ -15,6 +15,7 @@ from souvenance.app.remember import Remembered
 from souvenance.blocking.branches import BlockingBranches
 from souvenance.blocking.drafts import BlockingDrafts
 from souvenance.blocking.loop_thread import LoopThread, Opening
+from souvenance.blocking.turns import BlockingTurns
 from souvenance.domain.bot import Bot, Preset
 from souvenance.domain.conversation import Conversation, Message
 from souvenance.domain.erasure import Erasure
@@ -32,6 +33,7 @@ class BlockingSouvenance:
     def __init__(self, opening: Opening) -> None:
         self._thread = LoopThread(opening)
         self._memory = self._thread.opened()
+        self.turns = BlockingTurns(self._thread, self._memory.turns)
         self.branches = BlockingBranches(self._thread, self._memory.branches)
         self.drafts = BlockingDrafts(self._thread, self._memory.drafts)
 

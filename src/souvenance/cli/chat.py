@@ -10,9 +10,10 @@ from typing import Annotated
 
 import typer
 
-from souvenance.app.turn import Done, Noted, Opened
+from souvenance.app.turn import Opened
 from souvenance.cli.options import Database, Folder
-from souvenance.cli.output import say, visible
+from souvenance.cli.output import say
+from souvenance.cli.show_piece import show_piece
 from souvenance.domain.ids import ConversationId
 from souvenance.errors import SouvenanceError
 from souvenance.library import Piece, Souvenance, open_memory
@@ -101,16 +102,6 @@ class _Talk:
                 self._show(piece)
 
     def _show(self, piece: Piece) -> None:
-        sys.stdout.write(visible(piece.text))
-        sys.stdout.flush()
-        match piece.event:
-            case Opened(conversation=opened) if opened is not None:
-                self._conversation = opened.conversation_id
-            case Noted() if piece.event.kind != "command":  # Its answer comes as text too.
-                say(f"({piece.event.text})")
-            case Done():
-                sys.stdout.write("\n")
-                if piece.event.memory_unavailable:
-                    say("(Memory was unavailable: this exchange is not kept.)")
-            case _:
-                return
+        show_piece(piece)
+        if isinstance(piece.event, Opened) and piece.event.conversation is not None:
+            self._conversation = piece.event.conversation.conversation_id

@@ -85,6 +85,11 @@ def conversation_form(conversation: Conversation) -> JsonForm:
     }
 
 
+def variant_form(message: Message) -> JsonForm:
+    """A message as one of the variants of its part of a turn."""
+    return {**message_form(message), "part": message.part, "variant": message.variant, "chosen": message.chosen}
+
+
 def operation_form(operation: Operation) -> JsonForm:
     content = operation.intent.content if isinstance(operation.intent, Add | Update | Pin) else None
     return {

@@ -19,6 +19,7 @@ from souvenance.cli.messages import messages
 from souvenance.cli.query import query
 from souvenance.cli.remember import remember
 from souvenance.cli.serve import serve
+from souvenance.cli.turns import turns
 
 program = typer.Typer(
     name="souvenance",
@@ -35,6 +36,7 @@ program.add_typer(memories, name="memories")
 program.add_typer(drafts, name="drafts")
 program.command()(query)
 program.add_typer(bots, name="bots")
+program.add_typer(turns, name="turns")
 program.add_typer(conversations, name="conversations")
 program.add_typer(messages, name="messages")
 program.command()(doctor)

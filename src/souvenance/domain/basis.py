@@ -16,8 +16,13 @@ def basis(*, window_start: int, level: str, policy: str, speaker: str, scopes: M
         "level": level,
         "policy": policy,
         "speaker": speaker,
-        **{f"scope {key}": str(epoch) for key, epoch in sorted(scopes.items())},
+        **scope_words(scopes),
     }
+
+
+def scope_words(scopes: Mapping[str, int]) -> dict[str, str]:
+    """The part of a basis that says where each scope stands, by the scope's key."""
+    return {f"scope {key}": str(epoch) for key, epoch in sorted(scopes.items())}
 
 
 def holds(epoch: Epoch | None, now: Mapping[str, str]) -> bool:

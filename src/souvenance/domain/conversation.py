@@ -77,6 +77,11 @@ class Conversation:
     updated_at: datetime
     version: int = 1
 
+    @property
+    def is_group(self) -> bool:
+        """Whether it was opened with several bots; it stays a group when members are deleted."""
+        return len(self.members) > 1
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from souvenance.app.turn import Delta, Done, Noted, TurnEvent
+from souvenance.app.turn import Done, Noted, TurnEvent
 from souvenance.domain.ids import ConversationId
 
 
@@ -27,8 +27,3 @@ class Reply:
 
     def __str__(self) -> str:
         return self.text
-
-
-def shown(event: TurnEvent) -> str:
-    """What of an event belongs into the reply."""
-    return event.text if isinstance(event, Delta) else ""

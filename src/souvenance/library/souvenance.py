@@ -5,10 +5,8 @@ A bot's name says whose memory is meant: with a bot it is that bot's, without on
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing, suppress
-from weakref import WeakSet
+from contextlib import aclosing
 
 from souvenance.app import archive_memory, bots, browse, clear_scope, conversations, edit_memory, erase, pin_memory
 from souvenance.app.bots import NewBot
@@ -22,7 +20,7 @@ from souvenance.app.list_removed import list_removed
 from souvenance.app.prepare_turn import Prepared, Recorded, prepare, record
 from souvenance.app.query_memories import Hits, Query, query_memories
 from souvenance.app.remember import NewMemory, Remembered, remember
-from souvenance.app.turn import Done, InConversation, NewChat, Noted, Opened, TurnRequest
+from souvenance.app.turn import Done, InConversation, NewChat, Noted, Opened, TurnEvent, TurnRequest
 from souvenance.domain.bot import Bot, Preset
 from souvenance.domain.conversation import Conversation, Message
 from souvenance.domain.erasure import Erasure
@@ -33,7 +31,9 @@ from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, Scope
 from souvenance.library.branches import Branches
 from souvenance.library.drafts import Drafts
 from souvenance.library.pages import walk
-from souvenance.library.pieces import Piece, Reply, shown
+from souvenance.library.pieces import Piece, Reply
+from souvenance.library.replies import Replies
+from souvenance.library.turns import Turns
 from souvenance.ports.memories import Order, Removed, Shelf
 from souvenance.wiring import House
 
@@ -52,10 +52,8 @@ class Souvenance:
         self.drafts = Drafts(house)
         self.branches = Branches(house, deleted=self._let_go_of)
         self._current: dict[str | None, ConversationId] = {}
-        self._replies: WeakSet[AsyncGenerator[Piece, None]] = WeakSet()
-        self._running = 0
-        self._at_rest = asyncio.Event()
-        self._at_rest.set()
+        self._replies = Replies()
+        self.turns = Turns(house, self._replies)
 
     # --- chat ---
 
@@ -73,9 +71,9 @@ class Souvenance:
         Without a `conversation` the one last had here with this bot goes on, or a new one begins. Without a bot a bare
         model answers on the account's memory. Closing the iterator stops the reply and keeps it as cut off.
         """
-        pieces = self._pieces(text, bot=bot, conversation=conversation, model=model, request_key=request_key)
-        self._replies.add(pieces)
-        return pieces
+        return self._replies.begin(
+            self._events(text, bot=bot, conversation=conversation, model=model, request_key=request_key)
+        )
 
     async def say(
         self,
@@ -334,12 +332,9 @@ class Souvenance:
 
     async def end_replies(self) -> None:
         """Stop the replies that nobody reads any more, and wait for those that somebody does."""
-        for pieces in tuple(self._replies):
-            with suppress(RuntimeError):  # It runs right now: its reader ends it.
-                await pieces.aclose()
-        await self._at_rest.wait()
+        await self._replies.end()
 
-    async def _pieces(
+    async def _events(
         self,
         text: str,
         *,
@@ -347,20 +342,13 @@ class Souvenance:
         conversation: Conversation | ConversationId | None,
         model: str | None,
         request_key: str,
-    ) -> AsyncGenerator[Piece, None]:
-        self._running += 1
-        self._at_rest.clear()
-        try:
-            request = await self._request(text, bot, conversation, model, request_key)
-            async with aclosing(chat_turn(self._kit, self._owner, request)) as events:
-                async for event in events:
-                    if isinstance(event, Opened) and event.conversation is not None:
-                        self._current[bot] = event.conversation.conversation_id
-                    yield Piece(text=shown(event), event=event)
-        finally:
-            self._running -= 1
-            if not self._running:
-                self._at_rest.set()
+    ) -> AsyncGenerator[TurnEvent, None]:
+        request = await self._request(text, bot, conversation, model, request_key)
+        async with aclosing(chat_turn(self._kit, self._owner, request)) as events:
+            async for event in events:
+                if isinstance(event, Opened) and event.conversation is not None:
+                    self._current[bot] = event.conversation.conversation_id
+                yield event
 
     def _let_go_of(self, conversation_id: ConversationId) -> None:
         """No chat goes on in a conversation that was deleted."""

@@ -19,3 +19,8 @@ TEXT_CALLS = (
 )
 
 PERSONA = "The user appears as {name}."
+
+GROUP = (
+    "You are {name}, one of several who talk with the user here. Each line that is not yours begins with the name of "
+    "whoever said it. Answer as {name} only, without a name before your words."
+)

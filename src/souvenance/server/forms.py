@@ -80,9 +80,12 @@ class FlagsForm(Form):
 
 
 class NewConversationForm(Form):
-    """`bot` is a bot's name or id; without it the conversation is with a bare upstream `model` (I3)."""
+    """`bot` is a bot's name or id; without it the conversation is with a bare upstream `model` (I3). `members` are
+    further members of a group, after the bot (M7).
+    """
 
     bot: Text | None = None
+    members: list[Text] = Field(default_factory=list)
     model: Text | None = None
     persona_id: Text | None = None
     channel: Annotated[Channel, Field(description="`web` or `api`")] = Channel.API
@@ -92,19 +95,48 @@ class NewConversationForm(Form):
 
 
 class TurnForm(Form):
-    """A user message; the answer is a stream of events, or one JSON object with `stream: false`."""
+    """A user message; the answer is a stream of events, or one JSON object with `stream: false`.
+
+    In a group `speakers` are those who answer, in this order, by name or id; the first member when nobody is named.
+    """
 
     text: Text
+    speakers: list[Text] = Field(default_factory=list)
+    replaces: Annotated[Text | None, Field(description="a turn that goes with all after it (T7)")] = None
     idempotency_key: Text = ""
     time_zone: Text = ""
     model: Text | None = None
     stream: StrictBool = True
 
 
+class AgainForm(Form):
+    """`part` says which reply of a group's turn; the last when it is left out."""
+
+    part: StrictInt | None = None
+    model: Text | None = None
+    stream: StrictBool = True
+
+
+class ChoiceForm(Form):
+    """One variant of one reply, as the turn's messages name them."""
+
+    part: StrictInt = 1
+    variant: StrictInt
+
+
+class AnswersForm(Form):
+    """Who is to answer the last message too; nobody named: the member after the one that spoke last."""
+
+    speakers: list[Text] = Field(default_factory=list)
+    model: Text | None = None
+    stream: StrictBool = True
+
+
 class FirstTurnForm(TurnForm):
-    """A user message that opens a conversation; `bot` is a bot's name or id."""
+    """A user message that opens a conversation; `bot` is a bot's name or id, `members` further members of a group."""
 
     bot: Text | None = None
+    members: list[Text] = Field(default_factory=list)
     persona_id: Text | None = None
     flags: FlagsForm = FlagsForm()
     title: Text = ""
@@ -154,10 +186,12 @@ class QueryForm(Form):
 
 
 def parse_scope(field: str, key: str) -> Scope:
-    """`account` or `bot:<id>`; NotFound for what could be no bot's id."""
+    """`account`, `bot:<id>` or `conversation:<id>`; NotFound for what could be no such id."""
     kind, colon, ref = key.partition(":")
     if key == ScopeKind.ACCOUNT:
         return ACCOUNT_SCOPE
     if kind == ScopeKind.BOT and colon:
         return Scope(kind=ScopeKind.BOT, ref=known_shape("bot", ref))
-    raise BadValue(field, value=key, expected="account or bot:<id>")
+    if kind == ScopeKind.CONVERSATION and colon:
+        return Scope(kind=ScopeKind.CONVERSATION, ref=known_shape("conversation", ref))
+    raise BadValue(field, value=key, expected="account, bot:<id> or conversation:<id>")

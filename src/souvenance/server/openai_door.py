@@ -15,7 +15,7 @@ from souvenance.server.openai_reply import CONVERSATION, Frame, OpenAIVoice, hea
 from souvenance.server.openai_request import ChatBody, is_utility, parse_chat
 from souvenance.server.plain_answer import PlainAnswer
 from souvenance.server.problems import encoded
-from souvenance.server.turn_reply import AskedTurn, StreamedTurn, WholeTurn
+from souvenance.server.turn_reply import AskedTurn, StreamedTurn, WholeTurn, saying
 
 REF_CHARACTERS = 200
 TASK = "X-OpenWebUI-Task"
@@ -85,7 +85,7 @@ async def _asked(request: Request, here: Caller, body: ChatBody, target: Target)
         fields=body.fields,
         stream=body.stream,
     )
-    return AskedTurn(caller=here, request=turn, equals=request.app.state.equals, name=f"{client} {digest}")
+    return AskedTurn(caller=here, answer=saying(turn), equals=request.app.state.equals, name=f"{client} {digest}")
 
 
 def client_of(authorization: str) -> str:

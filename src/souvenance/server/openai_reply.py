@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from souvenance.app.turn import Delta, Done, Noted, Opened, TurnEvent
+from souvenance.app.turn import Delta, Done, Noted, Opened, Speaking, TurnEvent
 from souvenance.domain.json_object import JsonObject
 from souvenance.errors import SouvenanceError
 from souvenance.ports.chat_model import ModelChunk, ToolCallDelta
@@ -61,7 +61,7 @@ class OpenAIVoice:
 
     def say(self, event: TurnEvent) -> Iterator[bytes]:
         match event:
-            case Opened() | Noted():
+            case Opened() | Noted() | Speaking():
                 return
             case Delta(text=text, chunk=chunk):
                 yield from self._delta(text, chunk)

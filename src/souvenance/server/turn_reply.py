@@ -16,8 +16,9 @@ from fastapi import Response
 from starlette.types import Receive, Scope, Send
 
 from souvenance.app.chat_turn import acknowledge, chat_turn
+from souvenance.app.kit import Kit
 from souvenance.app.turn import Done, TurnEvent, TurnRequest
-from souvenance.domain.ids import TurnId
+from souvenance.domain.ids import OwnerId, TurnId
 from souvenance.errors import SouvenanceError
 from souvenance.server.caller import Caller
 from souvenance.server.equals import Equals
@@ -38,6 +39,14 @@ class InternalError(SouvenanceError):
         super().__init__("Something went wrong inside Souvenance; its log says what. What was stored stays stored.")
 
 
+Answer = Callable[[Kit, OwnerId], AsyncGenerator[TurnEvent, None]]
+
+
+def saying(request: TurnRequest) -> Answer:
+    """The turn that this request opens."""
+    return lambda kit, owner_id: chat_turn(kit, owner_id, request)
+
+
 class Voice(Protocol):
     """How one door says the events of a turn."""
 
@@ -52,15 +61,17 @@ class Voice(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedTurn:
-    """A request to answer, and who asked; `name` is shared by requests of the same key and bytes, "" by none."""
+    """What is asked, and who asked; `answer` begins the turn's events. `name` is shared by requests of the same key and
+    bytes, "" by none.
+    """
 
     caller: Caller
-    request: TurnRequest
+    answer: Answer
     equals: Equals
     name: str = ""
 
     def events(self) -> AsyncGenerator[TurnEvent, None]:
-        return chat_turn(self.caller.kit, self.caller.owner_id, self.request)
+        return self.answer(self.caller.kit, self.caller.owner_id)
 
     async def settle(self, done: Done, stack: AsyncExitStack) -> TurnId | None:
         """Before the last piece goes out: the turn to acknowledge once it is out, if any."""
@@ -116,7 +127,7 @@ class StreamedTurn(Response):
     ) -> TurnId | None:
         answered: TurnId | None = None
         while event is not None:
-            if isinstance(event, Done):
+            if isinstance(event, Done) and not event.more:
                 answered = await self._asked.settle(event, stack)
             for piece in self._voice.say(event):
                 await line.say(piece)
@@ -139,7 +150,7 @@ class WholeTurn(Response):
             except ClientLeft:
                 log.info("client_left", extra={"path": scope["path"]})
                 return
-            done = next(event for event in events if isinstance(event, Done))
+            done = next(event for event in reversed(events) if isinstance(event, Done))
             answered = await self._asked.settle(done, stack)
             await self._compose(events)(scope, receive, send)
             await self._asked.acknowledge(answered)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fastapi import APIRouter
 
 from souvenance.app.bots import find_bot
@@ -25,6 +27,11 @@ def conversation_id_of(raw: str) -> ConversationId:
 async def bot_id_of(here: Caller, bot: str | None) -> BotId | None:
     """The id of the bot of this name or id; NotFound, never a new one."""
     return None if bot is None else (await find_bot(here.kit, here.owner_id, bot)).bot_id
+
+
+async def bot_ids_of(here: Caller, bots: Sequence[str]) -> tuple[BotId, ...]:
+    """The ids of the bots of these names or ids, in this order; NotFound."""
+    return tuple([(await find_bot(here.kit, here.owner_id, bot)).bot_id for bot in bots])
 
 
 def persona_id_of(raw: str | None) -> PersonaId | None:
@@ -52,6 +59,7 @@ async def create(here: Here, form: NewConversationForm) -> ConversationJson:
         raise BadValue("channel", value=str(form.channel), expected="web or api")
     new = NewConversation(
         bot_id=await bot_id_of(here, form.bot),
+        others=await bot_ids_of(here, form.members),
         model=form.model,
         persona_id=persona_id_of(form.persona_id),
         channel=form.channel,

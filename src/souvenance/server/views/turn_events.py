@@ -6,7 +6,7 @@ from typing import Self
 
 from pydantic import BaseModel
 
-from souvenance.app.turn import Delta, Done, Noted, Opened, TurnEvent
+from souvenance.app.turn import Done, Noted, Opened, Speaking, TurnEvent, shown
 from souvenance.server.views.conversations import ConversationJson, MessageJson, TurnJson
 
 
@@ -26,6 +26,17 @@ class OpenedJson(BaseModel):
         )
 
 
+class SpeakingJson(BaseModel):
+    """In a group: the member whose reply follows."""
+
+    bot_id: str
+    name: str
+
+    @classmethod
+    def of(cls, event: Speaking) -> Self:
+        return cls(bot_id=event.bot.bot_id, name=event.bot.name)
+
+
 class NotedJson(BaseModel):
     kind: str
     text: str
@@ -37,7 +48,9 @@ class NotedJson(BaseModel):
 
 
 class DoneJson(BaseModel):
-    """The reply is stored (unless `memory_unavailable`); tokens are `estimated` until the model reports them (C5)."""
+    """The reply is stored (unless `memory_unavailable`); tokens are `estimated` until the model reports them (C5);
+    `more`: in a group another member answers after this one.
+    """
 
     turn: TurnJson | None
     message: MessageJson | None
@@ -48,6 +61,7 @@ class DoneJson(BaseModel):
     estimated: bool
     saved: int
     memory_unavailable: bool
+    more: bool
 
     @classmethod
     def of(cls, event: Done) -> Self:
@@ -61,22 +75,29 @@ class DoneJson(BaseModel):
             estimated=event.estimated,
             saved=event.saved,
             memory_unavailable=event.memory_unavailable,
+            more=event.more,
         )
 
 
 class ReplyJson(BaseModel):
-    """A whole turn: what was opened, the reply as a person sees it, what was noted beside it, and how it ended."""
+    """A whole turn: what was opened, the reply as a person sees it, what was noted beside it, and how it ended.
+
+    In a group `text` names each speaker before its words, and `replies` has each reply by itself.
+    """
 
     opened: OpenedJson | None
     text: str
+    replies: list[MessageJson]
     noted: list[NotedJson]
     done: DoneJson | None
 
     @classmethod
     def of(cls, events: list[TurnEvent]) -> Self:
+        ended = [event for event in events if isinstance(event, Done)]
         return cls(
             opened=next((OpenedJson.of(event) for event in events if isinstance(event, Opened)), None),
-            text="".join(event.text for event in events if isinstance(event, Delta)),
+            text="".join(map(shown, events)),
+            replies=[MessageJson.of(done.message) for done in ended if done.message is not None],
             noted=[NotedJson.of(event) for event in events if isinstance(event, Noted)],
-            done=next((DoneJson.of(event) for event in events if isinstance(event, Done)), None),
+            done=DoneJson.of(ended[-1]) if ended else None,
         )
