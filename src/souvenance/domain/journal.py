@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from itertools import zip_longest
 from typing import TypedDict, assert_never
 
 from souvenance.domain.ids import ConversationId, MemoryId, MessageId
@@ -129,10 +130,18 @@ def fold(operations: Iterable[Operation]) -> Memory | None:
     A deleted one comes back with state DELETED, so that its history can be shown.
     """
     memory: Memory | None = None
-    for operation in operations:
-        if not operation.revoked:
+    standing = [operation for operation in operations if not operation.revoked]
+    for operation, next_one in zip_longest(standing, standing[1:]):
+        if not (_live(memory) and _leaves_nothing(operation, next_one)):
             memory = apply(memory, operation)
     return memory
+
+
+def _leaves_nothing(operation: Operation, next_one: Operation | None) -> bool:
+    """Whether a live memory is the same without this update, since the next one says something else at once."""
+    intent = operation.intent
+    followed = next_one is not None and type(next_one.intent) is Update
+    return followed and type(intent) is Update and not intent.content.sensitive
 
 
 def apply(memory: Memory | None, operation: Operation) -> Memory | None:

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Row, bindparam, insert, not_, select
+from sqlalchemy import bindparam, insert, not_, select
 
-from souvenance.domain.ids import ConversationId, MemoryId, MessageId
+from souvenance.domain.ids import ConversationId, MemoryId
 from souvenance.domain.journal import Operation, content_of
 from souvenance.domain.memory import Evidence
 from souvenance.storage.batches import batches
@@ -16,6 +16,7 @@ from souvenance.storage.repository import Repository, owned
 from souvenance.storage.schema import evidence, operations
 
 _OF_THESE = evidence.c.memory_id.in_(bindparam("ids", expanding=True))
+_PUT = insert(evidence)
 _SAID = (
     select(evidence.c.place, evidence.c.conversation_id, evidence.c.message_id, evidence.c.at)
     .where(owned(evidence), _OF_THESE)
@@ -53,13 +54,14 @@ class SqlEvidence(Repository):
             if (content := content_of(operation.intent)) is not None
             for number, one in enumerate(content.evidence)
         ]
-        self._insert(insert(evidence), rows)
+        self._insert(_PUT, rows)
 
     def by_place(self, memory_ids: Sequence[MemoryId]) -> dict[int, tuple[Evidence, ...]]:
         """What each operation of these memories brought, revoked or not; an operation without sources is left out."""
         found: defaultdict[int, list[Evidence]] = defaultdict(list)
         for row in self._rows(_SAID, ids=memory_ids):
-            found[row.place].append(_one(row))
+            place, one = _of(row)
+            found[place].append(one)
         return {place: tuple(sources) for place, sources in found.items()}
 
     def standing(self, memory_ids: Sequence[MemoryId]) -> dict[MemoryId, tuple[Evidence, ...]]:
@@ -67,7 +69,8 @@ class SqlEvidence(Repository):
         found: dict[MemoryId, dict[Evidence, None]] = {memory_id: {} for memory_id in memory_ids}
         for some in batches(list(found)):
             for row in self._rows(_STANDING, ids=some):
-                found[row.memory_id].setdefault(_one(row))
+                memory_id, one = _of(row)
+                found[memory_id].setdefault(one)
         return {memory_id: tuple(sources) for memory_id, sources in found.items()}
 
     def drawn_from(self, conversation_id: ConversationId, memory_ids: Sequence[MemoryId]) -> set[MemoryId]:
@@ -78,9 +81,7 @@ class SqlEvidence(Repository):
         }
 
 
-def _one(row: Row[Any]) -> Evidence:
-    return Evidence(
-        at=row.at,
-        conversation_id=None if row.conversation_id is None else ConversationId(row.conversation_id),
-        message_id=None if row.message_id is None else MessageId(row.message_id),
-    )
+def _of(row: Sequence[Any]) -> tuple[Any, Evidence]:
+    """Whose source it is, and the source."""
+    whose, conversation_id, message_id, at = row
+    return whose, Evidence(at=at, conversation_id=conversation_id, message_id=message_id)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TypeAlias, assert_never
+from types import NoneType
+from typing import Any, TypeAlias, assert_never
 
 from souvenance.domain.journal import Add, Archive, Content, Delete, Intent, Move, Pin, Restore, Unpin, Update
 from souvenance.domain.memory import Evidence, Origin, Scope
@@ -14,7 +15,15 @@ Stored: TypeAlias = tuple[str, str | None]
 
 _SAYING: dict[str, type[Add | Update | Pin]] = {"add": Add, "update": Update, "pin": Pin}
 _BARE: dict[str, Intent] = {"unpin": Unpin(), "archive": Archive(), "restore": Restore(), "delete": Delete()}
-_FIELDS = frozenset({"text", "key", "subject", "confidence", "origin", "language", "sensitive"})
+_ORIGINS = {origin.value: origin for origin in Origin}
+_FIELDS = ("text", "key", "subject", "confidence", "origin", "language", "sensitive")
+_SHAPES = frozenset(
+    (str, key, str, confidence, str, str, bool) for key in (str, NoneType) for confidence in (float, int)
+)
+"""What `_FIELDS` may be: compared whole, since a long history is thousands of these (Z3)."""
+
+
+_parse = json.JSONDecoder().decode
 
 
 def stored_of(intent: Intent) -> Stored:
@@ -43,15 +52,16 @@ def intent_of(word: str, stored: str | None, evidence: tuple[Evidence, ...] = ()
     """The intent that `stored_of` made these of, with its evidence. Raises StoreError for anything that it could not
     have made.
     """
-    if word in _BARE:
-        if stored is not None:
-            raise StoreError(f"The journal holds {word!r} with a content.")
-        return _BARE[word]
     if stored is None:
-        raise StoreError(f"The journal holds {word!r} without a content.")
+        if word not in _BARE:
+            raise StoreError(f"The journal holds {word!r} without a content.")
+        return _BARE[word]
+    if word in _BARE:
+        raise StoreError(f"The journal holds {word!r} with a content.")
     fields = _fields(word, stored)
-    if word in _SAYING:
-        return _SAYING[word](content=_content(word, fields, evidence))
+    saying = _SAYING.get(word)
+    if saying is not None:
+        return saying(content=_content(word, fields, evidence))
     if word == "move":
         return Move(scope=_scope(fields))
     raise StoreError(f"The journal holds an intent {word!r} that this version does not know.")
@@ -75,41 +85,34 @@ def _written(content: Content) -> str:
     )
 
 
-def _fields(word: str, stored: str) -> dict[str, object]:
+def _fields(word: str, stored: str) -> dict[str, Any]:
     try:
-        fields = json.loads(stored)
+        fields = _parse(stored)
     except json.JSONDecodeError as e:
         raise StoreError(f"The journal holds {word!r} with a content that is no JSON.") from e
-    if not isinstance(fields, dict):
+    if type(fields) is not dict:
         raise StoreError(f"The journal holds {word!r} with a content that is no object.")
     return fields
 
 
-def _content(word: str, fields: dict[str, object], evidence: tuple[Evidence, ...]) -> Content:
-    match fields:
-        case {
-            "text": str(text),
-            "key": (str() | None) as key,
-            "subject": str(subject),
-            "confidence": (float() | int()) as confidence,
-            "origin": str(origin),
-            "language": str(language),
-            "sensitive": bool(sensitive),
-        } if fields.keys() == _FIELDS and origin in set(Origin):
-            return Content(
-                text=text,
-                key=key,
-                subject=subject,
-                confidence=float(confidence),
-                origin=Origin(origin),
-                language=language,
-                sensitive=sensitive,
-                evidence=evidence,
-            )
-    raise StoreError(f"The journal holds {word!r} with fields that it cannot have.")
+def _content(word: str, fields: dict[str, Any], evidence: tuple[Evidence, ...]) -> Content:
+    values = tuple(fields.values())
+    if tuple(fields) != _FIELDS or tuple(map(type, values)) not in _SHAPES or fields["origin"] not in _ORIGINS:
+        raise StoreError(f"The journal holds {word!r} with fields that it cannot have.")
+    text, key, subject, confidence, origin, language, sensitive = values
+    return Content(
+        text=text,
+        key=key,
+        subject=subject,
+        confidence=float(confidence),
+        origin=_ORIGINS[origin],
+        language=language,
+        sensitive=sensitive,
+        evidence=evidence,
+    )
 
 
-def _scope(fields: dict[str, object]) -> Scope:
+def _scope(fields: dict[str, Any]) -> Scope:
     match fields:
         case {"scope": str(key)} if len(fields) == 1:
             try:

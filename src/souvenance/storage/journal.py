@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import BindParameter, Row, bindparam, delete, exists, insert, not_, or_, select, union, update
 
 from souvenance.domain.ids import ConversationId, MemoryId, MessageId
 from souvenance.domain.journal import Actor, Anchor, Operation
-from souvenance.domain.memory import Evidence, Scope
+from souvenance.domain.memory import Evidence
 from souvenance.storage.batches import batches
 from souvenance.storage.evidence import SqlEvidence
 from souvenance.storage.intents import intent_of, stored_of
+from souvenance.storage.memory_rows import scope_of
 from souvenance.storage.repository import Repository, owned
 from souvenance.storage.schema import causes, messages, operations, owners
 
+_PUT, _PUT_CAUSES = insert(operations), insert(causes)
 _OPERATIONS = (
     select(
         operations.c.place,
@@ -70,6 +72,7 @@ _SETTLE = (
     .values(revoked=not_(operations.c.revoked))
     .returning(operations.c.memory_id)
 )
+_ACTORS = {actor.value: actor for actor in Actor}
 _THESE: BindParameter[list[int]] = bindparam("places", expanding=True)
 _FALL = update(operations).where(owned(operations), operations.c.place.in_(_THESE)).values(revoked=True)
 _CUT_LOOSE = delete(causes).where(owned(causes), causes.c.place.in_(_THESE))
@@ -95,13 +98,18 @@ class SqlJournal(Repository):
     def of_memories(self, memory_ids: Sequence[MemoryId]) -> dict[MemoryId, list[Operation]]:
         found: defaultdict[MemoryId, list[Operation]] = defaultdict(list)
         for ids in batches(list(dict.fromkeys(memory_ids))):
-            anchors: defaultdict[int, list[Anchor]] = defaultdict(list)
-            for row in self._rows(_CAUSES, ids=ids):
-                anchors[row.place].append(_anchor(row))
+            anchors = self._anchors(ids)
             said = self._evidence().by_place(ids)
             for row in self._rows(_OPERATIONS, ids=ids):
-                found[row.memory_id].append(_operation(row, tuple(anchors[row.place]), said.get(row.place, ())))
+                operation = _operation(row, anchors, said)
+                found[operation.memory_id].append(operation)
         return dict(found)
+
+    def _anchors(self, memory_ids: Sequence[MemoryId]) -> dict[int, tuple[Anchor, ...]]:
+        found: defaultdict[int, tuple[Anchor, ...]] = defaultdict(tuple)
+        for row in self._rows(_CAUSES, ids=memory_ids):
+            found[row.place] += (_anchor(row),)
+        return found
 
     def settle(self, origins: Sequence[MessageId]) -> list[MemoryId]:
         # Two conversations may let go of one origin at once; whoever comes second must see that nobody holds it.
@@ -167,14 +175,18 @@ def _anchor(row: Row[Any]) -> Anchor:
     )
 
 
-def _operation(row: Row[Any], causes: tuple[Anchor, ...], evidence: tuple[Evidence, ...]) -> Operation:
+def _operation(
+    row: Sequence[Any], anchors: Mapping[int, tuple[Anchor, ...]], said: Mapping[int, tuple[Evidence, ...]]
+) -> Operation:
+    # Unpacked by place: a long history is thousands of these (Z3).
+    place, memory_id, scope, actor, intent, content, at, revoked = row
     return Operation(
-        place=row.place,
-        memory_id=row.memory_id,
-        scope=Scope.parse(row.scope),
-        actor=Actor(row.actor),
-        intent=intent_of(row.intent, row.content, evidence),
-        at=row.at,
-        causes=causes,
-        revoked=row.revoked,
+        place=place,
+        memory_id=memory_id,
+        scope=scope_of(scope),
+        actor=_ACTORS[actor],
+        intent=intent_of(intent, content, said.get(place, ())),
+        at=at,
+        causes=anchors.get(place, ()),
+        revoked=revoked,
     )

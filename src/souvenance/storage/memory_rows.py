@@ -30,7 +30,7 @@ LIVE = memories.c.state == literal_column("'live'")
 # Many rows are read in every turn: looking up is several times faster than calling an enumeration.
 _ORIGINS = {origin.value: origin for origin in Origin}
 _STATES = {state.value: state for state in MemoryState}
-_scope = lru_cache(maxsize=1_024)(Scope.parse)
+scope_of = lru_cache(maxsize=1_024)(Scope.parse)
 
 
 class Standing(StrEnum):
@@ -59,7 +59,7 @@ def memory_of(row: Sequence[Any]) -> Memory:
     ) = row  # fmt: skip
     return Memory(
         memory_id=memory_id,
-        scope=_scope(scope),
+        scope=scope_of(scope),
         text=text,
         key=key,
         subject=subject,
