@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from souvenance.app.kit import Kit
 from souvenance.app.open_turn import OpenedTurn
+from souvenance.app.organisation_memory import NOTHING, OrganisationMemory
 from souvenance.domain.basis import basis, holds
 from souvenance.domain.bot import Preset
 from souvenance.domain.conversation import Conversation, WindowMessage
@@ -35,7 +36,8 @@ class Sizes:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathered:
     """What a prompt is made of. `epoch` is the one that holds, None when a new one begins with `memories`; `number` is
-    the last epoch's. `numbers` are the short ids given so far to the memories at hand.
+    the last epoch's. `numbers` are the short ids given so far to the memories at hand; `of_others` are those of these
+    that belong to an organisation.
     """
 
     messages: tuple[WindowMessage, ...]
@@ -50,6 +52,7 @@ class Gathered:
     changes: tuple[Change, ...]
     numbers: Mapping[MemoryId, int]
     last_number: int
+    of_others: frozenset[MemoryId]
 
 
 def scopes_read(policy: Policy, opened: OpenedTurn) -> tuple[Scope, ...]:
@@ -76,7 +79,14 @@ def _own_scopes(policy: Policy, opened: OpenedTurn) -> tuple[Scope, ...]:
 
 
 def gather(
-    unit: Unit, kit: Kit, opened: OpenedTurn, policy: Policy, sizes: Sizes, *, new_epoch: bool = False
+    unit: Unit,
+    kit: Kit,
+    opened: OpenedTurn,
+    policy: Policy,
+    sizes: Sizes,
+    *,
+    organisation: OrganisationMemory = NOTHING,
+    new_epoch: bool = False,
 ) -> Gathered:
     """Everything that `plan_turn` needs of the store; with `new_epoch` the last one does not hold any more."""
     conversation, limits = opened.conversation, kit.limits
@@ -96,10 +106,11 @@ def gather(
         speaker="" if opened.bot is None else f"{opened.bot.bot_id}.{opened.bot.version}",
         scopes={scope.key: state.epoch for scope, state in unit.scopes.read(scopes).items()},
     )
+    now |= organisation.basis
     bot_id = None if opened.bot is None else opened.bot.bot_id
     last = unit.epochs.get(conversation.conversation_id, bot_id)
     changed = _changes(unit, last, scopes, opened, limits) if holds(last, now) and not new_epoch else None
-    memories = _memories(unit, scopes, opened, limits) if changed is None else ()
+    memories = (*organisation.pinned, *_memories(unit, scopes, opened, limits)) if changed is None else ()
     shown = [m.memory_id for m in memories] + [c.memory.memory_id for c in changed or ()]
     return Gathered(
         messages=tuple(m for m in messages if m.position >= move.start),
@@ -114,6 +125,7 @@ def gather(
         changes=changed or (),
         numbers=unit.short_ids.of(conversation.conversation_id, shown) if policy.model_tools else {},
         last_number=unit.short_ids.last(conversation.conversation_id) if policy.model_tools else 0,
+        of_others=frozenset(memory.memory_id for memory in organisation.pinned),
     )
 
 

@@ -11,6 +11,7 @@ from typing import assert_never
 from souvenance.app.change_memories import Remove, Replace, Store, Wish
 from souvenance.app.gather_turn import is_notebook, scopes_read, scopes_to_change
 from souvenance.app.kit import Kit
+from souvenance.app.organisation_memory import find_in_organisation, joined
 from souvenance.app.plan_turn import Plan
 from souvenance.app.query_memories import Hits, Query, query_memories
 from souvenance.app.reply import Call, Reply
@@ -167,15 +168,22 @@ async def _query(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply, text: st
         leave_out=plan.opened.conversation.conversation_id,
         leave_out_from=plan.gathered.move.start,
     )
-    found = await query_memories(
-        kit, owner_id, query, read=lambda work: see(kit, owner_id, plan.opened, work, label="memories.queried")
-    )
+    own = await _find_own(kit, owner_id, plan, query) if query.scopes else Hits(legs={"words": "ok"})
+    of_others = await find_in_organisation(kit, plan.policy, plan.opened, text)
+    reply.of_others.update(hit.memory.memory_id for hit in of_others.memories)
+    found = joined([own, of_others], most=kit.limits.query_hits)
     hits = replace(found, memories=tuple(hit for hit in found.memories if hit.memory.memory_id not in reply.gone))
     changeable = [hit.memory.memory_id for hit in hits.memories if _may_change(plan, hit.memory)]
     await _recall_numbers(kit, owner_id, plan, reply, changeable)
     # A query's words are mostly those of what it finds first.
     first = hits.memories[0].memory.memory_id if hits.memories else None
     return Result(answer=_found(plan, reply, hits), memory_id=first)
+
+
+async def _find_own(kit: Kit, owner_id: OwnerId, plan: Plan, query: Query) -> Hits:
+    return await query_memories(
+        kit, owner_id, query, read=lambda work: see(kit, owner_id, plan.opened, work, label="memories.queried")
+    )
 
 
 def _found(plan: Plan, reply: Reply, hits: Hits) -> tuple[Run, ...]:

@@ -10,6 +10,7 @@ from souvenance.app.gather_turn import Gathered, Sizes, gather, scopes_read
 from souvenance.app.kit import Kit
 from souvenance.app.lay_out import Draft, Layout, fixed_tokens, lay_out
 from souvenance.app.open_turn import OpenedTurn
+from souvenance.app.organisation_memory import read_organisation
 from souvenance.app.show_memories import Shown, only_kept, show_memories
 from souvenance.app.stand_in import see
 from souvenance.app.turn import TurnRequest
@@ -44,10 +45,11 @@ async def plan_turn(
     """Read what is needed and decide what is sent; PromptTooLarge when not even the newest message fits."""
     chosen = policy_of(opened, offer_tools=offer_tools)
     sizes = sizes_of(kit, request, opened, chosen)
+    organisation = await read_organisation(kit, chosen, opened)
 
     async def read(*, new_epoch: bool) -> tuple[Gathered, Shown]:
         def work(unit: Unit) -> Gathered:
-            return gather(unit, kit, opened, chosen, sizes, new_epoch=new_epoch)
+            return gather(unit, kit, opened, chosen, sizes, organisation=organisation, new_epoch=new_epoch)
 
         gathered = await see(kit, owner_id, opened, work, label="turn.gathered")
         return gathered, show_memories(kit, opened, chosen, gathered)

@@ -24,7 +24,8 @@ class Round:
 @dataclass(slots=True, kw_only=True)
 class Reply:
     """`shown` is what the person saw; `wishes` what is to be stored with it, each with who wished it; `by_number` and
-    `given` start as the prompt's short ids and grow with what `memory_query` showed.
+    `given` start as the prompt's short ids and grow with what `memory_query` showed; `of_others` are an organisation's
+    memories that it showed.
     """
 
     shown: list[str] = field(default_factory=list)
@@ -33,6 +34,7 @@ class Reply:
     by_number: dict[int, MemoryId] = field(default_factory=dict)
     given: dict[MemoryId, int] = field(default_factory=dict)
     last_number: int = 0
+    of_others: set[MemoryId] = field(default_factory=set)
     finish: str = ""
     their_calls: bool = False
 
