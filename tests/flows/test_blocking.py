@@ -69,7 +69,7 @@ def test_both_doors_have_the_same_methods() -> None:
     from souvenance.library.drafts import Drafts
 
     def public(door: type) -> set[str]:
-        return {name for name in vars(door) if not name.startswith("_")}
+        return {name for name in dir(door) if not name.startswith("_")}
 
     assert public(blocking.BlockingSouvenance) - {"close"} == public(Souvenance) - {"end_replies"}
     assert public(BlockingDrafts) == public(Drafts)

@@ -396,9 +396,7 @@ def test_messages_are_drafted_as_they_are(run: Souvenance, upstream: ScriptedUps
     assert drafted["drafts"][0]["sources"] == ids
 
 
-def test_k4_m8_a_bot_is_handed_on_and_deleted_with_a_question(
-    run: Souvenance, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_k4_m8_a_bot_is_handed_on_and_deleted_with_a_question(run: Souvenance, monkeypatch: pytest.MonkeyPatch) -> None:
     run("bots", "add", "Mira", "--system-prompt", "You are Mira.")
     run("remember", "Lives in Oslo", "--bot", "Mira")
     document, link = run("bots", "export", "Mira").out, run("bots", "share", "Mira").out.strip()
@@ -422,3 +420,25 @@ def test_m7_a_group_answers_in_a_terminal(run: Souvenance, upstream: ScriptedUps
     said = run("chat", "Who?", "--bot", "Ada", "--with", "Bob")
     assert said.out == "Ada: I am.\n\nBob: Me too.\n"
     assert "--with 'Bob' --conversation cnv_" in said.err
+
+
+def test_t2_t4_t7_a_conversation_is_forked_rewound_and_deleted(run: Souvenance, upstream: ScriptedUpstream) -> None:
+    upstream.script(say("First."), say("Second."))
+    run("chat", "--bot", "Ada", "One")
+    (chat,) = run("conversations", "list", "--json").json
+    run("chat", "Two", "--conversation", chat["id"])
+    shown = run("conversations", "show", chat["id"], "--json").json
+    assert [message["text"] for message in shown] == ["One", "First.", "Two", "Second."]
+    (branch,) = run("conversations", "fork", shown[1]["id"], "--json").json
+    assert (branch["parent_id"], branch["messages"]) == (chat["id"], 2)
+    assert run("messages", "edit", shown[1]["id"], "Premier.").out == "Premier.\n"
+    neither = run("conversations", "rewind", chat["id"])
+    assert neither.code != 0
+    assert "--after TURN_ID or --all" in neither.err
+    (left,) = run("conversations", "rewind", chat["id"], "--after", shown[1]["turn_id"], "--json").json
+    assert left["messages"] == 2
+    assert "1 messages are left" in run("messages", "delete", shown[1]["id"]).err
+    assert run("conversations", "show", chat["id"]).out.endswith("\tOne\n")
+    assert run("conversations", "delete", chat["id"], "--memories", "erase").code == 0
+    assert [each["id"] for each in run("conversations", "list", "--json").json] == [branch["id"]]
+    assert run("conversations", "show", chat["id"]).code != 0

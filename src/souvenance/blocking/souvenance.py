@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
 from souvenance.app.browse import MemoryView, Page
 from souvenance.app.clear_scope import Cleared
+from souvenance.app.delete_bot import DeletedBot, Memories
 from souvenance.app.find_similar import Similar
 from souvenance.app.prepare_turn import Prepared, Recorded
 from souvenance.app.query_memories import Hits
@@ -19,8 +20,9 @@ from souvenance.blocking.turns import BlockingTurns
 from souvenance.domain.bot import Bot, Preset
 from souvenance.domain.conversation import Conversation, Message
 from souvenance.domain.erasure import Erasure
-from souvenance.domain.ids import ConversationId, ErasureId, MemoryId
+from souvenance.domain.ids import ConversationId, ErasureId, MemoryId, TurnId
 from souvenance.domain.journal import Operation
+from souvenance.domain.json_object import JsonObject
 from souvenance.domain.limits import Level
 from souvenance.domain.memory import Memory
 from souvenance.library import Piece, Reply
@@ -57,12 +59,22 @@ class BlockingSouvenance:
         *,
         bot: str | None = None,
         conversation: Conversation | ConversationId | None = None,
+        speakers: Sequence[str] = (),
         model: str | None = None,
         request_key: str = "",
+        replaces: TurnId | None = None,
     ) -> Iterator[Piece]:
         """The reply piece by piece; closing the iterator stops it and keeps it as cut off."""
         return self._thread.each(
-            lambda: self._memory.chat(text, bot=bot, conversation=conversation, model=model, request_key=request_key)
+            lambda: self._memory.chat(
+                text,
+                bot=bot,
+                conversation=conversation,
+                speakers=speakers,
+                model=model,
+                request_key=request_key,
+                replaces=replaces,
+            )
         )
 
     def say(
@@ -71,11 +83,21 @@ class BlockingSouvenance:
         *,
         bot: str | None = None,
         conversation: Conversation | ConversationId | None = None,
+        speakers: Sequence[str] = (),
         model: str | None = None,
         request_key: str = "",
+        replaces: TurnId | None = None,
     ) -> Reply:
         return self._thread.call(
-            lambda: self._memory.say(text, bot=bot, conversation=conversation, model=model, request_key=request_key)
+            lambda: self._memory.say(
+                text,
+                bot=bot,
+                conversation=conversation,
+                speakers=speakers,
+                model=model,
+                request_key=request_key,
+                replaces=replaces,
+            )
         )
 
     def prepare(
@@ -101,8 +123,15 @@ class BlockingSouvenance:
             lambda: self._memory.record(prepared, reply, tokens_in=tokens_in, tokens_out=tokens_out, cut_off=cut_off)
         )
 
-    def begin(self, *, bot: str | None = None, title: str = "", model: str | None = None) -> Conversation:
-        return self._thread.call(lambda: self._memory.begin(bot=bot, title=title, model=model))
+    def let_answer(
+        self, conversation: Conversation | ConversationId, *, speakers: Sequence[str] = (), model: str | None = None
+    ) -> Iterator[Piece]:
+        return self._thread.each(lambda: self._memory.let_answer(conversation, speakers=speakers, model=model))
+
+    def begin(
+        self, *, bot: str | None = None, members: Sequence[str] = (), title: str = "", model: str | None = None
+    ) -> Conversation:
+        return self._thread.call(lambda: self._memory.begin(bot=bot, members=members, title=title, model=model))
 
     def conversations(self, *, bot: str | None = None) -> Iterator[Conversation]:
         return self._thread.each(lambda: self._memory.conversations(bot=bot))
@@ -117,13 +146,16 @@ class BlockingSouvenance:
         text: str,
         *,
         bot: str | None = None,
+        conversation: Conversation | ConversationId | None = None,
         key: str | None = None,
         subject: str = "",
         pinned: bool = False,
         overwrite: bool = False,
     ) -> Remembered:
         return self._thread.call(
-            lambda: self._memory.remember(text, bot=bot, key=key, subject=subject, pinned=pinned, overwrite=overwrite)
+            lambda: self._memory.remember(
+                text, bot=bot, conversation=conversation, key=key, subject=subject, pinned=pinned, overwrite=overwrite
+            )
         )
 
     def similar(self, text: str, *, bot: str | None = None, key: str | None = None) -> tuple[Similar, ...]:
@@ -133,18 +165,22 @@ class BlockingSouvenance:
         self,
         *,
         bot: str | None = None,
+        conversation: Conversation | ConversationId | None = None,
         everywhere: bool = False,
         shelf: Shelf = Shelf.ALL,
         order: Order = Order.UPDATED,
     ) -> Iterator[MemoryView]:
         return self._thread.each(
-            lambda: self._memory.memories(bot=bot, everywhere=everywhere, shelf=shelf, order=order)
+            lambda: self._memory.memories(
+                bot=bot, conversation=conversation, everywhere=everywhere, shelf=shelf, order=order
+            )
         )
 
     def page_of_memories(
         self,
         *,
         bot: str | None = None,
+        conversation: Conversation | ConversationId | None = None,
         everywhere: bool = False,
         shelf: Shelf = Shelf.ALL,
         order: Order = Order.UPDATED,
@@ -153,7 +189,13 @@ class BlockingSouvenance:
     ) -> Page[MemoryView]:
         return self._thread.call(
             lambda: self._memory.page_of_memories(
-                bot=bot, everywhere=everywhere, shelf=shelf, order=order, cursor=cursor, limit=limit
+                bot=bot,
+                conversation=conversation,
+                everywhere=everywhere,
+                shelf=shelf,
+                order=order,
+                cursor=cursor,
+                limit=limit,
             )
         )
 
@@ -239,6 +281,18 @@ class BlockingSouvenance:
 
     def change_bot(self, name: str, changes: Mapping[str, object]) -> Bot:
         return self._thread.call(lambda: self._memory.change_bot(name, changes))
+
+    def delete_bot(self, name: str, *, memories: Memories = Memories.KEEP) -> DeletedBot:
+        return self._thread.call(lambda: self._memory.delete_bot(name, memories=memories))
+
+    def export_bot(self, name: str) -> JsonObject:
+        return self._thread.call(lambda: self._memory.export_bot(name))
+
+    def share_link(self, name: str) -> str:
+        return self._thread.call(lambda: self._memory.share_link(name))
+
+    def import_bot(self, shared: object) -> Bot:
+        return self._thread.call(lambda: self._memory.import_bot(shared))
 
     def level(self, bot: str) -> Level:
         return self._thread.call(lambda: self._memory.level(bot))

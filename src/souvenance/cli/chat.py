@@ -30,6 +30,9 @@ def chat(
     bot: Annotated[
         str, typer.Option(metavar="NAME", help="Whom to talk with; made, a companion, if new.")
     ] = DEFAULT_BOT,
+    others: Annotated[
+        list[str] | None, typer.Option("--with", metavar="NAME", help="Another member of a group; may be repeated.")
+    ] = None,
     conversation: Annotated[str | None, typer.Option(metavar="ID", help="Go on with this conversation.")] = None,
     model: Annotated[str | None, typer.Option(help="The model that answers.")] = None,
     folder: Folder = None,
@@ -41,7 +44,7 @@ def chat(
         stack = AsyncExitStack()
         try:
             memory = runner.run(stack.enter_async_context(open_memory(folder, database_url=database_url, model=model)))
-            talk = _Talk(runner, memory, bot=bot, conversation=conversation)
+            talk = _Talk(runner, memory, bots=(bot, *(others or ())), conversation=conversation)
             if once is not None:
                 talk.say(once)
             else:
@@ -56,12 +59,16 @@ def _piped() -> str | None:
 
 
 class _Talk:
-    """One conversation in a terminal: text on stdout as it comes, everything about it on stderr."""
+    """One conversation in a terminal: text on stdout as it comes, everything about it on stderr. In a group everybody
+    named answers, in this order.
+    """
 
-    def __init__(self, runner: asyncio.Runner, memory: Souvenance, *, bot: str, conversation: str | None) -> None:
+    def __init__(
+        self, runner: asyncio.Runner, memory: Souvenance, *, bots: tuple[str, ...], conversation: str | None
+    ) -> None:
         self._runner = runner
         self._memory = memory
-        self._bot = bot
+        self._bot, *self._others = bots
         self._conversation = None if conversation is None else ConversationId(conversation)
 
     def say(self, text: str) -> None:
@@ -70,7 +77,8 @@ class _Talk:
             self._runner.run(self._reply(text))
         finally:
             if self._conversation is not None:
-                say(f"(go on: souvenance chat --bot {self._bot!r} --conversation {self._conversation})")
+                others = "".join(f" --with {name!r}" for name in self._others)
+                say(f"(go on: souvenance chat --bot {self._bot!r}{others} --conversation {self._conversation})")
 
     def go_on(self) -> None:
         """Message after message until the person leaves; a failed reply does not end it."""
@@ -96,7 +104,11 @@ class _Talk:
                 yield text
 
     async def _reply(self, text: str) -> None:
-        pieces = self._memory.chat(text, bot=self._bot, conversation=self._conversation)
+        if self._others and self._conversation is None:
+            begun = await self._memory.begin(bot=self._bot, members=self._others)
+            self._conversation = begun.conversation_id
+        speakers = (self._bot, *self._others) if self._others else ()
+        pieces = self._memory.chat(text, bot=self._bot, conversation=self._conversation, speakers=speakers)
         async with aclosing(pieces):
             async for piece in pieces:
                 self._show(piece)

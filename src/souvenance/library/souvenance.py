@@ -5,29 +5,39 @@ A bot's name says whose memory is meant: with a bot it is that bot's, without on
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 
-from souvenance.app import archive_memory, bots, browse, clear_scope, conversations, edit_memory, erase, pin_memory
-from souvenance.app.bots import NewBot
+from souvenance.app import (
+    archive_memory,
+    bots,
+    browse,
+    clear_scope,
+    conversations,
+    edit_memory,
+    erase,
+    pin_memory,
+)
 from souvenance.app.bring_back import bring_back
 from souvenance.app.browse import MemoryView, Page
 from souvenance.app.chat_turn import chat_turn
 from souvenance.app.clear_scope import Cleared
 from souvenance.app.conversations import NewConversation
 from souvenance.app.find_similar import Similar, find_similar
+from souvenance.app.let_answer import LetAnswer, let_answer
 from souvenance.app.list_removed import list_removed
 from souvenance.app.prepare_turn import Prepared, Recorded, prepare, record
 from souvenance.app.query_memories import Hits, Query, query_memories
 from souvenance.app.remember import NewMemory, Remembered, remember
 from souvenance.app.turn import Done, InConversation, NewChat, Noted, Opened, TurnEvent, TurnRequest
-from souvenance.domain.bot import Bot, Preset
 from souvenance.domain.conversation import Conversation, Message
 from souvenance.domain.erasure import Erasure
-from souvenance.domain.ids import ConversationId, ErasureId, MemoryId, known_shape
+from souvenance.domain.ids import BotId, ConversationId, ErasureId, MemoryId, TurnId, known_shape
 from souvenance.domain.journal import Operation
-from souvenance.domain.limits import Level
 from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, Scope
+from souvenance.errors import BadValue
+from souvenance.library.bot_verbs import BotVerbs
 from souvenance.library.branches import Branches
 from souvenance.library.drafts import Drafts
 from souvenance.library.pages import walk
@@ -38,7 +48,7 @@ from souvenance.ports.memories import Order, Removed, Shelf
 from souvenance.wiring import House
 
 
-class Souvenance:
+class Souvenance(BotVerbs):
     """What is remembered, and the chats that it is remembered in. `souvenance.open` makes one.
 
     Everything a caller does here counts as a person's. Raises the errors of `souvenance.errors` only. May be used by
@@ -46,14 +56,13 @@ class Souvenance:
     """
 
     def __init__(self, house: House) -> None:
+        super().__init__(house)
         self._house = house
-        self._kit = house.kit
-        self._owner = house.owner_id
         self.drafts = Drafts(house)
-        self.branches = Branches(house, deleted=self._let_go_of)
         self._current: dict[str | None, ConversationId] = {}
         self._replies = Replies()
         self.turns = Turns(house, self._replies)
+        self.branches = Branches(house, deleted=self._let_go_of)
 
     # --- chat ---
 
@@ -63,16 +72,28 @@ class Souvenance:
         *,
         bot: str | None = None,
         conversation: Conversation | ConversationId | None = None,
+        speakers: Sequence[str] = (),
         model: str | None = None,
         request_key: str = "",
+        replaces: TurnId | None = None,
     ) -> AsyncGenerator[Piece, None]:
         """The reply to `text`, piece by piece; a bot of an unknown name is made, a companion.
 
         Without a `conversation` the one last had here with this bot goes on, or a new one begins. Without a bot a bare
-        model answers on the account's memory. Closing the iterator stops the reply and keeps it as cut off.
+        model answers on the account's memory. In a group `speakers` answer in this order, the first member when nobody
+        is named. The turn that this one `replaces` goes as it opens, with all after it (T7). Closing the iterator stops
+        the reply and keeps it as cut off.
         """
         return self._replies.begin(
-            self._events(text, bot=bot, conversation=conversation, model=model, request_key=request_key)
+            self._events(
+                text,
+                bot=bot,
+                conversation=conversation,
+                speakers=speakers,
+                model=model,
+                request_key=request_key,
+                replaces=replaces,
+            )
         )
 
     async def say(
@@ -81,15 +102,25 @@ class Souvenance:
         *,
         bot: str | None = None,
         conversation: Conversation | ConversationId | None = None,
+        speakers: Sequence[str] = (),
         model: str | None = None,
         request_key: str = "",
+        replaces: TurnId | None = None,
     ) -> Reply:
         """The whole reply to `text`; the arguments are those of `chat`."""
         said: list[str] = []
         notes: list[Noted] = []
         where: ConversationId | None = None
         done: Done | None = None
-        pieces = self.chat(text, bot=bot, conversation=conversation, model=model, request_key=request_key)
+        pieces = self.chat(
+            text,
+            bot=bot,
+            conversation=conversation,
+            speakers=speakers,
+            model=model,
+            request_key=request_key,
+            replaces=replaces,
+        )
         async with aclosing(pieces):
             async for piece in pieces:
                 said.append(piece.text)
@@ -132,11 +163,23 @@ class Souvenance:
             self._kit, self._owner, prepared, reply, tokens_in=tokens_in, tokens_out=tokens_out, cut_off=cut_off
         )
 
-    async def begin(self, *, bot: str | None = None, title: str = "", model: str | None = None) -> Conversation:
-        """A new conversation with this bot (made if need be); from now on `chat` goes on there."""
-        begun = await conversations.open_conversation(
-            self._kit, self._owner, await self._new_conversation(bot, title=title, model=model)
-        )
+    def let_answer(
+        self, conversation: Conversation | ConversationId, *, speakers: Sequence[str] = (), model: str | None = None
+    ) -> AsyncGenerator[Piece, None]:
+        """Replies of further members of a group to the last message, piece by piece; nobody named: of the member after
+        the one that spoke last.
+        """
+        return self._replies.begin(self._further(_conversation_id(conversation), speakers, model))
+
+    async def begin(
+        self, *, bot: str | None = None, members: Sequence[str] = (), title: str = "", model: str | None = None
+    ) -> Conversation:
+        """A new conversation with this bot (made if need be), `members` beside it in a group; from now on `chat` goes
+        on there.
+        """
+        new = await self._new_conversation(bot, title=title, model=model)
+        others = tuple([(await bots.bot_for(self._kit, self._owner, name)).bot_id for name in members])
+        begun = await conversations.open_conversation(self._kit, self._owner, replace(new, others=others))
         self._current[bot] = begun.conversation_id
         return begun
 
@@ -163,6 +206,7 @@ class Souvenance:
         text: str,
         *,
         bot: str | None = None,
+        conversation: Conversation | ConversationId | None = None,
         key: str | None = None,
         subject: str = "",
         pinned: bool = False,
@@ -170,10 +214,10 @@ class Souvenance:
     ) -> Remembered:
         """Keep a fact; one that is there already gains a source instead (M10). A bot of an unknown name is made.
 
-        With a `key`, `text` is its value; a key that has another value is KeyTaken, unless `overwrite`.
+        With a `conversation` it holds there only. With a `key`, `text` is its value; a key that has another value is
+        KeyTaken, unless `overwrite`.
         """
-        known = None if bot is None else await bots.bot_for(self._kit, self._owner, bot)
-        scope = ACCOUNT_SCOPE if known is None else Scope.of_bot(known.bot_id)
+        scope = await self._scope(bot, conversation, make=True)
         new = NewMemory(text=text, scope=scope, key=key, subject=subject, pinned=pinned, overwrite=overwrite)
         return await remember(self._kit, self._owner, new)
 
@@ -186,14 +230,15 @@ class Souvenance:
         self,
         *,
         bot: str | None = None,
+        conversation: Conversation | ConversationId | None = None,
         everywhere: bool = False,
         shelf: Shelf = Shelf.ALL,
         order: Order = Order.UPDATED,
     ) -> AsyncGenerator[MemoryView, None]:
-        """The memories of a bot or of the account, or `everywhere`."""
+        """The memories of a bot, of one conversation or of the account, or `everywhere`."""
         return walk(
             lambda cursor: self.page_of_memories(
-                bot=bot, everywhere=everywhere, shelf=shelf, order=order, cursor=cursor
+                bot=bot, conversation=conversation, everywhere=everywhere, shelf=shelf, order=order, cursor=cursor
             )
         )
 
@@ -201,6 +246,7 @@ class Souvenance:
         self,
         *,
         bot: str | None = None,
+        conversation: Conversation | ConversationId | None = None,
         everywhere: bool = False,
         shelf: Shelf = Shelf.ALL,
         order: Order = Order.UPDATED,
@@ -208,7 +254,7 @@ class Souvenance:
         limit: int | None = None,
     ) -> Page[MemoryView]:
         """One page of `memories`; `cursor` is the `next` of the page before."""
-        scope = None if everywhere else await self._scope(bot)
+        scope = None if everywhere else await self._scope(bot, conversation)
         return await browse.list_memories(
             self._kit, self._owner, scope=scope, shelf=shelf, order=order, cursor=cursor, limit=limit
         )
@@ -292,42 +338,6 @@ class Souvenance:
         raw = erasure.erasure_id if isinstance(erasure, Erasure) else erasure
         return await erase.undo_erasure(self._kit, self._owner, ErasureId(known_shape("erasure", raw)))
 
-    # --- bots ---
-
-    def bots(self) -> AsyncGenerator[Bot, None]:
-        """All bots in the order in which they were made."""
-        return walk(lambda cursor: browse.list_bots(self._kit, self._owner, cursor=cursor, limit=None))
-
-    async def bot(self, name: str) -> Bot:
-        """The bot of this name or id; NotFound."""
-        return await bots.find_bot(self._kit, self._owner, name)
-
-    async def add_bot(
-        self,
-        name: str,
-        *,
-        preset: Preset = Preset.COMPANION,
-        system_prompt: str = "",
-        model: str | None = None,
-        settings: Mapping[str, str | bool] | None = None,
-    ) -> Bot:
-        """Make a bot; `settings` change single ones of its preset's (E1). NameTaken."""
-        new = NewBot(name=name, preset=preset, system_prompt=system_prompt, model=model, settings=settings or {})
-        return await bots.create_bot(self._kit, self._owner, new)
-
-    async def change_bot(self, name: str, changes: Mapping[str, object]) -> Bot:
-        """Change `name`, `system_prompt`, `model` or `settings` of a bot."""
-        found = await self.bot(name)
-        return await bots.change_bot(self._kit, self._owner, found.bot_id, seen=None, changes=changes)
-
-    async def level(self, bot: str) -> Level:
-        """How much of a conversation this bot keeps word for word (W1)."""
-        return await bots.read_level(self._kit, self._owner, (await self.bot(bot)).bot_id)
-
-    async def set_level(self, bot: str, level: Level) -> None:
-        """Takes effect with the next message (W3)."""
-        await bots.set_level(self._kit, self._owner, (await self.bot(bot)).bot_id, level)
-
     # --- inside ---
 
     async def end_replies(self) -> None:
@@ -340,15 +350,30 @@ class Souvenance:
         *,
         bot: str | None,
         conversation: Conversation | ConversationId | None,
+        speakers: Sequence[str],
         model: str | None,
         request_key: str,
+        replaces: TurnId | None,
     ) -> AsyncGenerator[TurnEvent, None]:
-        request = await self._request(text, bot, conversation, model, request_key)
+        asked = await self._request(text, bot, conversation, model, request_key)
+        old = None if replaces is None else TurnId(known_shape("turn", replaces))
+        request = replace(asked, speakers=await self._ids(speakers), replaces=old)
         async with aclosing(chat_turn(self._kit, self._owner, request)) as events:
             async for event in events:
                 if isinstance(event, Opened) and event.conversation is not None:
                     self._current[bot] = event.conversation.conversation_id
                 yield event
+
+    async def _further(
+        self, conversation_id: ConversationId, speakers: Sequence[str], model: str | None
+    ) -> AsyncGenerator[TurnEvent, None]:
+        asked = LetAnswer(conversation_id=conversation_id, speakers=await self._ids(speakers), model=model)
+        async with aclosing(let_answer(self._kit, self._owner, asked)) as events:
+            async for event in events:
+                yield event
+
+    async def _ids(self, names: Sequence[str]) -> tuple[BotId, ...]:
+        return tuple([(await self.bot(name)).bot_id for name in names])
 
     def _let_go_of(self, conversation_id: ConversationId) -> None:
         """No chat goes on in a conversation that was deleted."""
@@ -378,8 +403,19 @@ class Souvenance:
         found = await bots.bot_for(self._kit, self._owner, bot)
         return NewConversation(bot_id=found.bot_id, title=title, time_zone=self._house.settings.time_zone)
 
-    async def _scope(self, bot: str | None) -> Scope:
-        return ACCOUNT_SCOPE if bot is None else Scope.of_bot((await self.bot(bot)).bot_id)
+    async def _scope(
+        self, bot: str | None, conversation: Conversation | ConversationId | None = None, *, make: bool = False
+    ) -> Scope:
+        """With `make` a bot of an unknown name is made."""
+        if conversation is not None:
+            where = _conversation_id(conversation)
+            if bot is not None:
+                raise BadValue("conversation", value=where, expected="none beside a bot")
+            return Scope.of_conversation(where)
+        if bot is None:
+            return ACCOUNT_SCOPE
+        found = await (bots.bot_for(self._kit, self._owner, bot) if make else self.bot(bot))
+        return Scope.of_bot(found.bot_id)
 
 
 def _conversation_id(given: Conversation | ConversationId) -> ConversationId:

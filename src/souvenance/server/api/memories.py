@@ -52,7 +52,7 @@ from souvenance.server.views.page import PageJson
 
 router = APIRouter(prefix="/memories", tags=["memories"])
 
-Scoped = Annotated[str, Query(description="`account` or `bot:<id>`")]
+Scoped = Annotated[str, Query(description="`account`, `bot:<id>` or `conversation:<id>`")]
 PinnedCount = Annotated[int | None, Query(description="`pinned` of the answer to DELETE /memories")]
 
 
