@@ -6,7 +6,7 @@
     ├── NotFound              no such thing for this owner (or it is somebody else's: the same answer)
     ├── Conflict              the world has moved, or has no room
     │   ├── StaleEdit · KeyTaken · NameTaken · PinRoomFull · RequestKeyUsed · TurnSuperseded · OfferExpired · DraftExpired
-    │   ├── NotLastTurn · NothingToAnswer · NothingToContinue · ReplyUnderWay · ConversationBusy
+    │   ├── NotLastTurn · NothingToAnswer · NothingToContinue · ConversationBusy
     │   ├── BotGone
     ├── Refused               a rule says no (policy, pinned, credit)
     │   ├── MemoryIsOff · PinnedMemory
@@ -215,18 +215,6 @@ class NothingToContinue(Conflict):
     def __init__(self, turn_id: str) -> None:
         super().__init__(
             f"Turn {turn_id} has no reply that was cut off: there is nothing to go on with.", turn_id=turn_id
-        )
-
-
-class ReplyUnderWay(Conflict):
-    """A reply is being written, or is yet to be: nothing can be chosen in its place (T3)."""
-
-    code = "reply_under_way"
-
-    def __init__(self, turn_id: str) -> None:
-        super().__init__(
-            f"Turn {turn_id} is being answered, or waits for its reply. Nothing was changed; try again after it.",
-            turn_id=turn_id,
         )
 
 

@@ -8,23 +8,24 @@ from datetime import datetime
 from souvenance.app.history_chain import rechain
 from souvenance.app.kit import Kit
 from souvenance.app.stand_in import exchange
-from souvenance.domain.conversation import Message, Role, Turn, TurnState
+from souvenance.app.undisturbed import fence, undisturbed
+from souvenance.domain.conversation import Message, Role
 from souvenance.domain.ids import OwnerId, TurnId
-from souvenance.errors import NotFound, ReplyUnderWay
+from souvenance.errors import NotFound
 from souvenance.ports.store import Unit
 
 
 async def choose_variant(kit: Kit, owner_id: OwnerId, turn_id: TurnId, *, part: int, variant: int) -> Message:
     """The message that is chosen now; the one that was already chosen changes nothing. Any turn's, not only the last.
 
-    NotFound when there is no such turn or variant; ReplyUnderWay while the turn is being answered, or has no answer
-    yet. A reply that another process is writing just now is fenced off: it is not stored, and told so.
+    NotFound when there is no such turn or variant; ConversationBusy while a reply is written there.
     """
     turn = await kit.store.read(owner_id, lambda unit: unit.turns.get(turn_id), label="turn.read")
-    if kit.busy.is_held(f"answers {owner_id} {turn.conversation_id}"):
-        raise ReplyUnderWay(turn_id)
     now = kit.clock.now()
-    return await kit.store.write(owner_id, lambda unit: _chosen(unit, turn_id, part, variant, now), label="turn.chosen")
+    async with undisturbed(kit, owner_id, turn.conversation_id):
+        return await kit.store.write(
+            owner_id, lambda unit: _chosen(unit, turn_id, part, variant, now), label="turn.chosen"
+        )
 
 
 def _chosen(unit: Unit, turn_id: TurnId, part: int, variant: int, now: datetime) -> Message:
@@ -37,11 +38,9 @@ def _chosen(unit: Unit, turn_id: TurnId, part: int, variant: int, now: datetime)
         raise NotFound("variant", f"{turn_id} part {part} variant {variant}")
     if comes.chosen:
         return comes
-    if turn.state is TurnState.OPEN:
-        raise ReplyUnderWay(turn_id)
     leaves = [m for m in replies if m.part == part and m.chosen]
     exchange(unit, leaves=leaves, comes=[comes], now=now)
-    unit.turns.save(_fenced(turn))
+    fence(unit, turn)
     grown = replace(
         conversation,
         messages=conversation.messages + 1 - len(leaves),
@@ -50,8 +49,3 @@ def _chosen(unit: Unit, turn_id: TurnId, part: int, variant: int, now: datetime)
     )
     unit.conversations.save(rechain(unit, grown, turn))
     return replace(comes, chosen=True)
-
-
-def _fenced(turn: Turn) -> Turn:
-    """The same turn, so that an attempt under way can store nothing any more."""
-    return replace(turn, attempt=turn.attempt + 1)

@@ -159,9 +159,7 @@ def _said_now(earlier: Sequence[Message], left: Sequence[Message], message: Mess
 
 
 def _cause(actor: Actor, result: _Result) -> Cause:
-    opened = result.plan.opened
-    origin = result.message_id if opened.continues is None else opened.continues.origin_id
-    anchor = Anchor(message=origin, said=opened.message.origin_id)
+    anchor = Anchor(message=result.message_id, said=result.plan.opened.message.origin_id)
     return Cause(actor=actor, at=result.now, anchors=(anchor,))
 
 
@@ -182,17 +180,23 @@ def _kept(unit: Unit, place: _Place, result: _Result, outcomes: Sequence[Outcome
 
 
 def _grown_message(unit: Unit, before: Message, result: _Result, outcomes: Sequence[Outcome]) -> Message:
-    """The reply that was cut off with what came now; TurnSuperseded when it is not any more what was gone on with."""
+    """The reply that was cut off with what came now; TurnSuperseded when it is not any more what was gone on with.
+
+    It has a new origin, on which both halves hang: a fork that holds the first half alone must not hold what the second
+    one wrote (T4).
+    """
     if unit.messages.get(before.message_id) != before:
         raise TurnSuperseded(before.turn_id)
     message = replace(
         before,
+        origin_id=result.message_id,
         text=before.text + result.reply.text,
         state=result.state,
         tokens=result.tokens,
         noted=before.noted + _saved(outcomes),
     )
     unit.messages.save(message)
+    unit.journal.hand_on(before.origin_id, message.origin_id, conversation_id=message.conversation_id)
     unit.index.put(Kind.MESSAGE, message.message_id, result.terms)
     return message
 

@@ -45,7 +45,7 @@ class Turns:
     async def choose(self, turn_id: TurnId, *, part: int = 1, variant: int) -> Message:
         """Let another variant of a reply stand: what the one left wrote is undone, what this one wrote comes back.
 
-        ReplyUnderWay while the turn is being answered.
+        ConversationBusy while the turn is being answered.
         """
         return await choose_variant(self._kit, self._owner, _turn_id(turn_id), part=part, variant=variant)
 

@@ -220,6 +220,12 @@ class Journal(Protocol):
         """
         ...
 
+    def hand_on(self, origin: MessageId, to: MessageId, *, conversation_id: ConversationId) -> None:
+        """Let what hangs on the first of these messages hang on the second too, which says all of it in this
+        conversation and more: copies that others hold stay as they were (T4, T6).
+        """
+        ...
+
     def let_fall(self, places: Sequence[int]) -> None:
         """Revoke these operations for good: nothing that they hang on brings them back (M14)."""
         ...

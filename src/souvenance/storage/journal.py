@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import BindParameter, Row, bindparam, delete, exists, insert, not_, or_, select, union, update
@@ -38,6 +39,11 @@ _CAUSES = (
     .join_from(operations, causes, causes.c.place == operations.c.place)
     .where(owned(operations), owned(causes), operations.c.memory_id.in_(bindparam("ids", expanding=True)))
     .order_by(causes.c.place, causes.c.message_origin)
+)
+_HANGS_ON = select(causes.c.place, causes.c.message_origin, causes.c.said_origin, causes.c.held_in).where(
+    owned(causes),
+    causes.c.message_origin == bindparam("origin"),
+    or_(causes.c.held_in.is_(None), causes.c.held_in == bindparam("conversation")),
 )
 _ORIGINS: BindParameter[str] = bindparam("origins", expanding=True)
 _CONCERNED = union(
@@ -129,6 +135,11 @@ class SqlJournal(Repository):
             alone = [row.place for row in self._rows(_STANDS_ALONE, origins=some)]
             for places in batches(alone):
                 self._run(_CUT_LOOSE, places=places)
+
+    def hand_on(self, origin: MessageId, to: MessageId, *, conversation_id: ConversationId) -> None:
+        rows = self._rows(_HANGS_ON, origin=origin, conversation=conversation_id)
+        anchors = [(row.place, replace(_anchor(row), message=to)) for row in rows]
+        self._insert(insert(causes), [_cause_row(anchor, place) for place, anchor in anchors])
 
     def let_fall(self, places: Sequence[int]) -> None:
         for some in batches(places):

@@ -14,8 +14,8 @@ from souvenance.app.regenerate import regenerate
 from souvenance.app.reopen_turn import AskedAgain
 from souvenance.domain.conversation import Conversation, Role
 from souvenance.domain.ids import TurnId
-from souvenance.errors import ModelError, NotFound, ReplyUnderWay, TurnSuperseded
-from souvenance.testing import HalfStream, Hang, ScriptedModel, say
+from souvenance.errors import ConversationBusy, NotFound, TurnSuperseded
+from souvenance.testing import Hang, ScriptedModel, say
 from tests.flows.app.house import House, Told, called, calls, client
 from tests.flows.app.test_regenerate import again, rest, turn_of, variants
 
@@ -100,7 +100,7 @@ async def test_t3_nothing_is_chosen_while_a_reply_is_written(house: House) -> No
     async with aclosing(regenerate(house.kit, house.owner, AskedAgain(turn_id=turn_of(told)))) as events:
         task = asyncio.create_task(rest(events))
         await house.model.hanging.wait()
-        with pytest.raises(ReplyUnderWay):
+        with pytest.raises(ConversationBusy):
             await _choose(house, turn_of(told), 0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -118,12 +118,3 @@ async def test_t3_a_reply_that_another_process_writes_meanwhile_is_fenced_off(ho
         with pytest.raises(TurnSuperseded):
             await rest(events)
     assert await variants(house, turn_of(told)) == [(1, 0, True, "Dog"), (1, 1, False, "Cat")]
-
-
-async def test_t3_an_open_turn_has_nothing_to_choose_from(house: House) -> None:
-    chat = await house.chat(await house.bot())
-    with pytest.raises(ModelError):
-        await house.say(chat, "Hello", HalfStream(chunks=()))
-    (turn,) = await house.read(lambda unit: unit.turns.after(chat.conversation_id, -1))
-    with pytest.raises(NotFound):
-        await _choose(house, turn.turn_id, 0)

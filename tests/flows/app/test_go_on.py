@@ -8,6 +8,7 @@ import pytest
 
 from souvenance.app.browse import read_turn
 from souvenance.app.conversations import read_conversation
+from souvenance.app.fork import fork
 from souvenance.app.go_on import go_on
 from souvenance.app.read_prompts import prompts_of_message
 from souvenance.app.reopen_turn import AskedAgain
@@ -46,7 +47,7 @@ async def test_t6_what_comes_is_added_to_the_same_message_which_is_whole_then(ho
     told = await _go_on(house, turn_id, say("me there was", " a fox."))
     assert told.text == "me there was a fox."
     (after,) = await _replies(house, turn_id)
-    assert (after.message_id, after.origin_id) == (before.message_id, before.origin_id)
+    assert after.message_id == before.message_id
     assert (after.text, after.state) == ("Once upon a time there was a fox.", MessageState.WHOLE)
     assert told.stored == after
     assert after.tokens > before.tokens
@@ -72,6 +73,15 @@ async def test_t6_the_writes_of_both_halves_hang_on_the_reply(house: House) -> N
     assert (reply.text, reply.noted) == ("Hi and so on", 2)
     await again(house, turn_id, say("Well"))
     assert await house.pairs() == {}
+
+
+async def test_t4_a_fork_of_the_first_half_holds_what_that_wrote_and_nothing_of_the_rest(house: House) -> None:
+    _, turn_id = await _cut_off(house, 'Hi remember("name", "Renko") and', text_calls=True)
+    (first_half,) = await _replies(house, turn_id)
+    await fork(house.kit, house.owner, first_half.message_id)
+    await _go_on(house, turn_id, say(' so remember("age", "9") on'))
+    await again(house, turn_id, say("Well"))
+    assert await house.pairs() == {"name": "Renko"}
 
 
 async def test_t6_one_that_breaks_off_again_is_longer_by_what_came(house: House) -> None:
