@@ -173,6 +173,25 @@ async def test_session_memory_has_one_holder_whatever_a_fork_holds(store: Store)
     assert await write(store, lambda unit: let_go(unit, "con_2")) == [ONE]
 
 
+async def test_t6_what_hung_on_the_first_half_hangs_on_the_whole_too_but_for_other_branches_session_memory(
+    store: Store,
+) -> None:
+    half, whole, here, fork = MessageId("msg_half"), MessageId("msg_whole"), "con_1", "con_2"
+    held = [None, ConversationId(here), ConversationId(fork)]
+
+    def hand_on(unit: Unit) -> list[tuple[Anchor, ...]]:
+        for one in held:
+            append(unit, Anchor(message=half, said=MessageId("msg_said"), held_in=one))
+        unit.journal.hand_on(half, whole, conversation_id=ConversationId(here))
+        unit.journal.hand_on(MessageId("msg_nobody"), whole, conversation_id=ConversationId(here))
+        return [operation.causes for operation in unit.journal.of_memory(ONE)]
+
+    first, session, theirs = await write(store, hand_on)
+    assert [anchor.message for anchor in first] == [anchor.message for anchor in session] == [half, whole]
+    assert session[1] == replace(session[0], message=whole)
+    assert [anchor.message for anchor in theirs] == [half]
+
+
 async def test_any_one_of_several_causes_is_enough(store: Store) -> None:
     def merge(unit: Unit) -> list[MessageId]:
         causes = [say(unit, position) for position in (0, 1)]
