@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from souvenance.domain.ids import MemoryId, MessageId
+from souvenance.domain.ids import ConversationId, MemoryId, MessageId
 from souvenance.domain.journal import (
     Actor,
     Add,
+    Anchor,
     Archive,
     Content,
     Delete,
@@ -18,6 +20,8 @@ from souvenance.domain.journal import (
     Restore,
     Unpin,
     Update,
+    copied_to,
+    drawn_only_from,
     fold,
     standing_evidence,
 )
@@ -206,3 +210,46 @@ def test_a_move_keeps_everything_but_the_scope() -> None:
 def test_a_sensitive_memory_stays_sensitive_when_it_is_said_anew() -> None:
     secret = Content(text="PIN 1234", sensitive=True)
     assert made(Add(content=secret), Update(content=said("PIN 4321"))).sensitive
+
+
+HERE, CHAT = ConversationId("cnv_1"), ConversationId("cnv_2")
+ASKED, REPLY, OTHER = MessageId("msg_1"), MessageId("msg_2"), MessageId("msg_3")
+
+
+def drawn(intent: Intent, *causes: Anchor, revoked: bool = False) -> Operation:
+    (operation,) = history(intent)
+    return replace(operation, causes=causes, revoked=revoked)
+
+
+def test_d1_a_memory_is_drawn_only_from_messages_when_all_that_it_says_is() -> None:
+    tea, pinned = Add(content=said("tea")), Pin(content=said("tea"))
+    here = drawn(tea, Anchor(message=REPLY))
+    assert drawn_only_from([here, drawn(Archive())], {REPLY})
+    assert drawn_only_from([here, drawn(tea, revoked=True)], {REPLY})
+    assert not drawn_only_from([here, drawn(pinned)], {REPLY})
+    assert not drawn_only_from([here, drawn(tea, Anchor(message=OTHER), revoked=True)], {REPLY})
+    assert not drawn_only_from([drawn(tea, Anchor(message=REPLY), Anchor(message=OTHER))], {REPLY})
+
+
+def test_m1_a_copy_of_session_memory_hangs_on_what_its_branch_holds_and_there_only() -> None:
+    wrote = drawn(
+        Add(content=said("tea")),
+        Anchor(message=REPLY, said=ASKED, held_in=HERE),
+        Anchor(message=OTHER, held_in=HERE),
+    )
+
+    def copied(operation: Operation, **held: bool) -> Operation | None:
+        return copied_to(operation, MemoryId("mem_2"), CHAT, {MessageId(one): chosen for one, chosen in held.items()})
+
+    both = copied(wrote, msg_1=True, msg_2=True)
+    assert both is not None
+    assert (both.memory_id, both.scope, both.revoked) == (MemoryId("mem_2"), Scope.of_conversation(CHAT), False)
+    assert both.causes == (Anchor(message=REPLY, said=ASKED, held_in=CHAT),)
+    left = copied(wrote, msg_1=True, msg_2=False)
+    assert left is not None
+    assert left.revoked
+    assert copied(wrote, msg_2=True) is None
+    by_hand = copied(drawn(Pin(content=said("tea"))))
+    assert by_hand is not None
+    assert not by_hand.revoked
+    assert copied(drawn(Add(content=said("tea")), revoked=True), msg_1=True) is None

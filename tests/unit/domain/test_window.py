@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from souvenance.domain.limits import Level, Limits
-from souvenance.domain.window import Bounds, TurnSize, advance, batch_bounds, bounds, compaction_due, next_batch
+from souvenance.domain.window import Bounds, TurnSize, advance, batch_bounds, begin, bounds, compaction_due, next_batch
 
 LIMITS = Limits()
 BALANCED = Bounds(tokens=10_000, messages=50)
@@ -124,3 +124,10 @@ def test_a_compaction_takes_the_oldest_batch_and_stops_at_three_quarters() -> No
     assert next_batch(turns(21, first=4), BALANCED, LIMITS) == range(4, 9)
     assert next_batch(turns(21, covered=2), BALANCED, LIMITS) == range(2, 7), "38 of 50 messages are over 37"
     assert not next_batch(turns(21, covered=3), BALANCED, LIMITS)
+
+
+def test_w6_a_window_that_begins_anew_is_filled_to_three_quarters_with_the_newest_turns() -> None:
+    assert begin(turns(40), BALANCED, LIMITS) == 40 - 18
+    assert begin(turns(40, tokens=1_000), BALANCED, LIMITS) == 40 - 7
+    assert begin(turns(3, first=9), BALANCED, LIMITS) == 9
+    assert begin(turns(3, tokens=20_000), BALANCED, LIMITS) == 2
