@@ -25,8 +25,8 @@ def delete(unit: Unit, memory_id: MemoryId, *, scope: Scope = ACCOUNT_SCOPE, act
 
 async def test_m9_a_clear_takes_all_of_a_scope_that_is_not_being_erased_pinned_ones_apart(store: Store) -> None:
     def fill(unit: Unit) -> None:
-        for number, more in enumerate(({}, {"archived": True}, {"pinned": True}, {}), start=1):
-            keep(unit, memory(number, **more))
+        for one in (memory(1), memory(2, archived=True), memory(3, pinned=True), memory(4)):
+            keep(unit, one)
         keep(unit, memory(5, scope=BOT_SCOPE))
         keep(unit, memory(6))
         delete(unit, ONE)
@@ -48,8 +48,8 @@ async def test_m11_removed_ones_tell_who_removed_them_last_first(store: Store) -
         unit.erasures.begin(erasure(TWO))
         return places
 
-    for owner in (BOB, ALICE):
-        first, second, _ = await write(store, fill, owner)
+    await write(store, fill, BOB)
+    first, second, _ = await write(store, fill)
     both = [ACCOUNT_SCOPE, BOT_SCOPE]
     found = await read(store, lambda unit: unit.memories.removed(both, before=None, limit=9))
     assert [(one.memory.memory_id, one.place, one.actor) for one in found] == [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import bindparam, func, literal_column, not_, select
+from sqlalchemy import ColumnElement, bindparam, func, literal_column, not_, select
 
 from souvenance.domain.journal import Actor
 from souvenance.domain.memory import MemoryState, Scope
@@ -14,15 +14,10 @@ from souvenance.storage.memory_rows import COLUMNS, memory_of
 from souvenance.storage.repository import LIMIT, Repository, owned
 from souvenance.storage.schema import memories, operations
 
-_words = [literal_column(f"'{word}'") for word in ("add", "update", "pin", "delete")]
+_DECIDING: list[ColumnElement[str]] = [literal_column(f"'{word}'") for word in ("add", "update", "pin", "delete")]
 _later = operations.alias("later")
-_LAST = (
-    select(func.max(_later.c.place))
-    .where(
-        owned(_later), _later.c.memory_id == memories.c.memory_id, not_(_later.c.revoked), _later.c.intent.in_(_words)
-    )
-    .scalar_subquery()
-)
+_OF_IT = (owned(_later), _later.c.memory_id == memories.c.memory_id, not_(_later.c.revoked))
+_LAST = select(func.max(_later.c.place)).where(*_OF_IT, _later.c.intent.in_(_DECIDING)).scalar_subquery()
 _REMOVED = (
     select(*COLUMNS, operations.c.place.label("removed_place"), operations.c.actor, operations.c.at)
     .join_from(memories, operations, operations.c.memory_id == memories.c.memory_id)
