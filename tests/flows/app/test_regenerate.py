@@ -264,3 +264,23 @@ async def test_t1_a_later_prompt_shows_what_the_new_reply_wrote_and_nothing_of_t
         await rest(events)
     assert "Has a cat" in house.prompt.text
     assert "Has a dog" not in house.prompt.system + house.prompt.since
+
+
+async def test_t1_in_a_group_one_reply_is_asked_again_by_its_own_speaker_and_the_others_stay(house: House) -> None:
+    ada, mira = await house.bot("Ada"), await house.bot("Mira")
+    chat = await house.chat(ada, others=(mira.bot_id,))
+    script = (*_remembers("Has a dog", "Hi from Ada"), *_remembers("Has a cat", "Hi from Mira"))
+    told = await house.say(chat, "Hello", *script, speakers=(ada.bot_id, mira.bot_id))
+    await again(house, turn_of(told), say("Ada again"), part=1)
+    assert "Hi from" not in house.prompt.text
+    assert await house.texts() == ["Has a cat"]
+    await again(house, turn_of(told), say("Mira again"))
+    assert "Ada: Ada again" in [m["content"] for m in house.prompt.messages]
+    assert await house.texts() == []
+    assert [(part, chosen, text) for part, _, chosen, text in await variants(house, turn_of(told))] == [
+        (1, False, "Hi from Ada"),
+        (1, True, "Ada again"),
+        (2, False, "Hi from Mira"),
+        (2, True, "Mira again"),
+    ]
+    assert (await read_conversation(house.kit, house.owner, chat.conversation_id)).messages == 3
