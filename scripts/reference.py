@@ -130,7 +130,7 @@ def _status(kind: type[errors.SouvenanceError], statuses: Mapping[type[errors.So
 def _tree(kind: type[errors.SouvenanceError]) -> Iterator[type[errors.SouvenanceError]]:
     yield kind
     for child in kind.__subclasses__():
-        if child.__module__ == errors.__name__:
+        if child.__module__.startswith(f"{errors.__name__}."):
             yield from _tree(child)
 
 

@@ -13,7 +13,7 @@ from souvenance.server.problems import OPENAI_STATUSES, STATUSES, answer, encode
 def tree(kind: type[SouvenanceError]) -> Iterator[type[SouvenanceError]]:
     yield kind
     for inner in kind.__subclasses__():
-        if inner.__module__ == errors.__name__:
+        if inner.__module__.startswith(f"{errors.__name__}."):
             yield from tree(inner)
 
 

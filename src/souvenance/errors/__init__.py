@@ -1,0 +1,117 @@
+"""Everything that can go wrong, as one tree.
+
+    SouvenanceError
+    ├── InputError            the caller sent something that cannot be taken
+    │   ├── EmptyText · TextTooLong · UnusableText · BadValue · TooMany
+    ├── NotFound              no such thing for this owner (or it is somebody else's: the same answer)
+    ├── Conflict              the world has moved, or has no room
+    │   ├── StaleEdit · KeyTaken · NameTaken · PinRoomFull · RequestKeyUsed · TurnSuperseded · OfferExpired
+    │   ├── NotLastTurn · NothingToAnswer · NothingToContinue · ConversationBusy
+    │   ├── DraftExpired · BotGone
+    ├── Refused               a rule says no (policy, pinned, credit)
+    │   ├── MemoryIsOff · PinnedMemory
+    ├── PromptTooLarge        what must be sent does not fit the model
+    ├── ModelError            the model did not do its part
+    │   ├── NoModel · UnknownModel · ModelUnreachable · ModelRefused · ModelTimedOut · ModelBroken · UnusableDrafts
+    ├── StoreError            the store did not do its part
+    │   ├── StoreUnavailable · StoreTooNew
+    └── SettingError          the installation is not set up as it says
+        └── PortBusy
+
+Each class is one situation and writes its own message, with the ids and figures needed to act. HTTP statuses live in
+one table in `server/problems.py`.
+"""
+
+from __future__ import annotations
+
+from souvenance.errors.given import (
+    BadValue,
+    EmptyText,
+    InputError,
+    PromptTooLarge,
+    TextTooLong,
+    TooMany,
+    UnusableText,
+)
+from souvenance.errors.installation import (
+    PortBusy,
+    SettingError,
+    StoreError,
+    StoreTooNew,
+    StoreUnavailable,
+)
+from souvenance.errors.model import (
+    ModelBroken,
+    ModelError,
+    ModelRefused,
+    ModelTimedOut,
+    ModelUnreachable,
+    NoModel,
+    UnknownModel,
+    UnusableDrafts,
+)
+from souvenance.errors.root import (
+    SouvenanceError,
+)
+from souvenance.errors.standing import (
+    BotGone,
+    Conflict,
+    ConversationBusy,
+    DraftExpired,
+    KeyTaken,
+    MemoryIsOff,
+    NameTaken,
+    NotFound,
+    NothingToAnswer,
+    NothingToContinue,
+    NotLastTurn,
+    OfferExpired,
+    PinnedMemory,
+    PinRoomFull,
+    Refused,
+    RequestKeyUsed,
+    StaleEdit,
+    TurnSuperseded,
+)
+
+__all__ = [
+    "BadValue",
+    "BotGone",
+    "Conflict",
+    "ConversationBusy",
+    "DraftExpired",
+    "EmptyText",
+    "InputError",
+    "KeyTaken",
+    "MemoryIsOff",
+    "ModelBroken",
+    "ModelError",
+    "ModelRefused",
+    "ModelTimedOut",
+    "ModelUnreachable",
+    "NameTaken",
+    "NoModel",
+    "NotFound",
+    "NotLastTurn",
+    "NothingToAnswer",
+    "NothingToContinue",
+    "OfferExpired",
+    "PinRoomFull",
+    "PinnedMemory",
+    "PortBusy",
+    "PromptTooLarge",
+    "Refused",
+    "RequestKeyUsed",
+    "SettingError",
+    "SouvenanceError",
+    "StaleEdit",
+    "StoreError",
+    "StoreTooNew",
+    "StoreUnavailable",
+    "TextTooLong",
+    "TooMany",
+    "TurnSuperseded",
+    "UnknownModel",
+    "UnusableDrafts",
+    "UnusableText",
+]
