@@ -10,7 +10,7 @@ from souvenance.domain.bot import PRESETS, Preset
 from souvenance.domain.ids import BotId, PersonaId
 from souvenance.domain.limits import Level
 from souvenance.errors import NameTaken, NotFound, StaleEdit
-from souvenance.ports.store import Store
+from souvenance.ports.store import Store, Unit
 from tests.conformance import rows
 from tests.conformance.rows import ALICE, BOB, each
 
@@ -111,3 +111,24 @@ async def test_the_level_is_kept_per_account_and_bot(store: Store) -> None:
     await store.write(BOB, lambda unit: unit.levels.set(one, Level.BALANCED), label="level.set")
     levels = await store.read(ALICE, lambda unit: (unit.levels.get(one), unit.levels.get(other)), label="level.read")
     assert levels == (Level.DETAILED, None)
+
+
+async def test_many_bots_come_in_the_order_asked_without_those_that_are_not_there(store: Store) -> None:
+    bots = [rows.bot("bot_1", name="One"), rows.bot("bot_2", name="Two")]
+    await store.write(ALICE, each(lambda unit: unit.bots.put, bots), label="bot.made")
+    asked = [BotId("bot_2"), BotId("bot_3"), BotId("bot_1")]
+    assert await store.read(ALICE, lambda unit: unit.bots.many(asked), label="bot.read") == bots[::-1]
+    assert await store.read(BOB, lambda unit: unit.bots.many(asked), label="bot.read") == []
+
+
+async def test_a_removed_bot_takes_its_level_with_it_and_frees_its_name(store: Store) -> None:
+    def make(unit: Unit) -> None:
+        unit.bots.put(rows.bot("bot_1", name="Ilse"))
+        unit.levels.set(BotId("bot_1"), Level.DETAILED)
+
+    for owner in (ALICE, BOB):
+        await store.write(owner, make, label="bot.made")
+    await store.write(ALICE, lambda unit: unit.bots.remove(BotId("bot_1")), label="bot.removed")
+    assert await store.read(ALICE, lambda unit: unit.bots.find("Ilse"), label="bot.found") is None
+    assert await store.read(ALICE, lambda unit: unit.levels.get(BotId("bot_1")), label="level.read") is None
+    assert await store.read(BOB, lambda unit: unit.levels.get(BotId("bot_1")), label="level.read") is Level.DETAILED

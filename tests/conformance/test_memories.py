@@ -381,3 +381,19 @@ async def test_of_equal_ones_the_pinned_else_the_first_stored_is_live(store: Sto
     assert sorted(ids(hidden)) == ["mem_00001", "mem_00002", "mem_00005"]
     await write(store, lambda unit: unit.memories.settle_equals(kept))
     assert await read(store, lambda unit: unit.memories.many([one.memory_id for one in kept])) == found
+
+
+async def test_what_moved_into_another_scope_waits_behind_its_equals_until_they_are_settled(store: Store) -> None:
+    first, twin, other = memory(1), memory(2, scope=BOT_SCOPE), memory(3, scope=BOT_SCOPE, text="something else")
+    for one in (first, replace(twin, text=first.text), other):
+        await write(store, partial(keep, wanted=one))
+
+    def move(unit: Unit) -> None:
+        found = [replace(one, scope=ACCOUNT_SCOPE) for one in unit.memories.every(BOT_SCOPE)]
+        unit.memories.save_moved(found)
+        unit.memories.settle_equals(found)
+
+    await write(store, move)
+    states = {one.memory_id: one.state for one in await read(store, lambda unit: unit.memories.every(ACCOUNT_SCOPE))}
+    assert list(states.values()) == [MemoryState.LIVE, MemoryState.SHADOWED, MemoryState.LIVE]
+    assert await read(store, lambda unit: unit.memories.every(BOT_SCOPE)) == []

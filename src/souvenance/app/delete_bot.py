@@ -12,7 +12,7 @@ from souvenance.app.kit import Kit
 from souvenance.domain.bot import Bot
 from souvenance.domain.erasure import Erasure
 from souvenance.domain.ids import BotId, ErasureId, OwnerId
-from souvenance.domain.keep_memories import intents_of_move, moved
+from souvenance.domain.keep_memories import Kept, intents_of_move, moved
 from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, MemoryState, Scope
 from souvenance.domain.terms import terms
 from souvenance.ports.memories import Kind
@@ -76,10 +76,16 @@ def _keep(unit: Unit, found: Sequence[Memory], now: datetime) -> None:
     unit.journal.append_all([operation for one in kept for operation in one.operations])
     unit.memories.save_moved([one.memory for one in kept])
     for one in kept:
-        before, now_said = (sorted(terms(f"{m.key or m.subject} {m.text}")) for m in (one.before, one.memory))
-        if before != now_said:
-            unit.index.put(Kind.MEMORY, one.memory.memory_id, now_said)
+        if one.memory.text != one.before.text:
+            _index_again(unit, one)
     unit.memories.settle_equals([one.memory for one in kept])
+
+
+def _index_again(unit: Unit, kept: Kept) -> None:
+    """As a key and a value it had the same words, but for those that the sign between them parted."""
+    before, after = (sorted(terms(f"{m.key or m.subject} {m.text}")) for m in (kept.before, kept.memory))
+    if before != after:
+        unit.index.put(Kind.MEMORY, kept.memory.memory_id, after)
 
 
 def _erase(unit: Unit, erasure_id: ErasureId, found: Sequence[Memory], now: datetime) -> None:
