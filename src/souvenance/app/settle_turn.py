@@ -295,7 +295,8 @@ def _erased_meanwhile(unit: Unit, result: _Result) -> frozenset[MemoryId]:
     named = {part.memory_id for prompt in result.prompts for part in prompt.parts if part.memory_id is not None}
     there = {memory.memory_id for memory in unit.memories.many(sorted(named))}
     wished = {wish.memory_id for wish, _ in result.reply.wishes if isinstance(wish, Store)}
-    return frozenset(named - there - wished)
+    of_others = result.plan.gathered.of_others | result.reply.of_others
+    return frozenset(named - there - wished - of_others)
 
 
 def _refused_as_erased(reply: Reply, outcomes: Sequence[Outcome]) -> frozenset[MemoryId]:
