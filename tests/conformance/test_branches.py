@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pytest
 
@@ -73,7 +74,8 @@ async def test_what_a_conversation_holds_is_told_in_order_with_its_variants(stor
 
 async def test_a_cut_takes_later_turns_of_one_conversation_of_one_owner(store: Store) -> None:
     for owner in (ALICE, BOB):
-        await write(store, lambda unit: (chat(unit, 3), chat(unit, 3, FORK)), owner)
+        for here in (CHAT, FORK):
+            await write(store, partial(chat, turns=3, conversation_id=here), owner)
     await write(store, lambda unit: unit.branches.cut(CHAT, after=0))
 
     def left(unit: Unit) -> list[tuple[int, int]]:
@@ -85,7 +87,7 @@ async def test_a_cut_takes_later_turns_of_one_conversation_of_one_owner(store: S
 
 
 async def test_turns_before_and_after_a_position_are_found(store: Store) -> None:
-    await write(store, lambda unit: [unit.turns.put(rows.turn(n)) for n in (0, 2, 5)])
+    await write(store, lambda unit: unit.turns.put_all([rows.turn(n) for n in (0, 2, 5)]))
 
     def work(unit: Unit) -> tuple[list[int | None], list[int]]:
         before = [unit.turns.before(CHAT, position) for position in (0, 2, 4, 9)]
@@ -117,9 +119,8 @@ async def test_single_messages_and_empty_turns_go(store: Store) -> None:
     await write(store, lambda unit: chat(unit, 2))
     await write(store, lambda unit: chat(unit, 2), BOB)
     ids = [said(0), said(0, 1), rows.message(0, 1, variant=1).message_id]
-    await write(
-        store, lambda unit: (unit.branches.remove_messages(ids), unit.branches.remove_turn(rows.turn().turn_id))
-    )
+    await write(store, lambda unit: unit.branches.remove_messages(ids))
+    await write(store, lambda unit: unit.branches.remove_turn(rows.turn().turn_id))
     assert len(await read(store, lambda unit: unit.branches.held(CHAT))) == 3
     assert [turn.position for turn in await read(store, lambda unit: unit.turns.after(CHAT, -1))] == [1]
     assert len(await read(store, lambda unit: unit.branches.held(CHAT), BOB)) == 6
@@ -131,7 +132,7 @@ async def test_an_ended_epoch_holds_for_no_prompt_and_its_number_goes_on(store: 
         for here in (CHAT, FORK)
         for bot in (BotId("bot_1"), None)
     ]
-    await write(store, lambda unit: [unit.epochs.save(one) for one in epochs])
+    await write(store, rows.each(lambda unit: unit.epochs.save, epochs))
     await write(store, lambda unit: unit.branches.end_epochs(CHAT))
 
     def work(unit: Unit) -> list[tuple[int, bool]]:

@@ -112,8 +112,7 @@ def test_the_blocking_door_changes_a_line(tmp_path: Path) -> None:
         assert memory.branches.rewind(one.conversation_id, after=one.turn_id).messages == 2
         assert memory.branches.delete_message(one.message_id).messages == 1
         assert memory.branches.delete_conversation(one.conversation_id, memories="erase").erased == 0
-        for unknown in (lambda: memory.branches.fork(MessageId("msg_none")),):
-            with pytest.raises(NotFound):
-                unknown()
+        with pytest.raises(NotFound):
+            memory.branches.fork(MessageId("msg_none"))
         with pytest.raises(NotFound):
             memory.branches.rewind(one.conversation_id, after=TurnId("trn_none"))

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from souvenance.app.conversations import read_conversation
 from souvenance.app.delete_bot import Memories
 from souvenance.app.delete_conversation import delete_conversation
 from souvenance.app.fork import fork
@@ -55,7 +56,7 @@ async def test_d1_a_deleted_conversation_is_gone_and_its_memories_stand_on_their
     for one in (chat, branch):
         await delete_conversation(house.kit, house.owner, one.conversation_id)
         with pytest.raises(NotFound):
-            await house.read(lambda unit, one=one: unit.conversations.get(one.conversation_id))
+            await read_conversation(house.kit, house.owner, one.conversation_id)
     kept = await house.memories(scope)
     assert [memory.text for memory in kept] == ["Likes figs", "Likes kites"]
     journal = await house.read(lambda unit: unit.journal.of_memories([memory.memory_id for memory in kept]))
@@ -115,8 +116,9 @@ async def test_d1_no_row_and_no_byte_of_a_deleted_conversation_is_left(house: Ho
     marker = "zanzibarquokka"
     bot = await house.bot()
     chat, other = await house.chat(bot), await house.chat(bot)
+    told = await house.say(chat, f"{marker}!")
     for n in range(5):
-        told = await house.say(chat, f"{marker} at the lighthouse {n}", *remembers(f"A lighthouse of {marker} {n}"))
+        await house.say(chat, f"{marker} at the lighthouse {n}", *remembers(f"A lighthouse of {marker} {n}"))
     await keep_for_session(house, chat, told, f"Session of {marker}")
     await house.say(other, "What of it?", calls(called("memory_query", "c1", query="lighthouse")), say("Nothing."))
     assert marker in house.prompt.text
