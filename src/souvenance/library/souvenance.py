@@ -10,45 +10,29 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from souvenance.app import (
-    archive_memory,
     bots,
     browse,
-    clear_scope,
     conversations,
-    edit_memory,
-    erase,
-    pin_memory,
 )
-from souvenance.app.bring_back import bring_back
-from souvenance.app.browse import MemoryView, Page
+from souvenance.app.browse import Page
 from souvenance.app.chat_turn import chat_turn
-from souvenance.app.clear_scope import Cleared
 from souvenance.app.conversations import NewConversation
-from souvenance.app.find_similar import Similar, find_similar
 from souvenance.app.let_answer import LetAnswer, let_answer
-from souvenance.app.list_removed import list_removed
 from souvenance.app.prepare_turn import Prepared, Recorded, prepare, record
-from souvenance.app.query_memories import Hits, Query, query_memories
-from souvenance.app.remember import NewMemory, Remembered, remember
 from souvenance.app.turn import Done, InConversation, NewChat, Noted, Opened, TurnEvent, TurnRequest
 from souvenance.domain.conversation import Conversation, Message
-from souvenance.domain.erasure import Erasure
-from souvenance.domain.ids import BotId, ConversationId, ErasureId, MemoryId, TurnId, known_shape
-from souvenance.domain.journal import Operation
-from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, Scope
-from souvenance.errors import BadValue
-from souvenance.library.bot_verbs import BotVerbs
+from souvenance.domain.ids import BotId, ConversationId, TurnId, known_shape
 from souvenance.library.branches import Branches
 from souvenance.library.drafts import Drafts
+from souvenance.library.memory_verbs import MemoryVerbs, conversation_id_of
 from souvenance.library.pages import walk
 from souvenance.library.pieces import Piece, Reply
 from souvenance.library.replies import Replies
 from souvenance.library.turns import Turns
-from souvenance.ports.memories import Order, Removed, Shelf
 from souvenance.wiring import House
 
 
-class Souvenance(BotVerbs):
+class Souvenance(MemoryVerbs):
     """What is remembered, and the chats that it is remembered in. `souvenance.open` makes one.
 
     Everything a caller does here counts as a person's. Raises the errors of `souvenance.errors` only. May be used by
@@ -169,7 +153,7 @@ class Souvenance(BotVerbs):
         """Replies of further members of a group to the last message, piece by piece; nobody named: of the member after
         the one that spoke last.
         """
-        return self._replies.begin(self._further(_conversation_id(conversation), speakers, model))
+        return self._replies.begin(self._further(conversation_id_of(conversation), speakers, model))
 
     async def begin(
         self, *, bot: str | None = None, members: Sequence[str] = (), title: str = "", model: str | None = None
@@ -194,149 +178,10 @@ class Souvenance(BotVerbs):
 
     def messages(self, conversation: Conversation | ConversationId) -> AsyncGenerator[Message, None]:
         """The messages of a conversation, newest first."""
-        conversation_id = _conversation_id(conversation)
+        conversation_id = conversation_id_of(conversation)
         return walk(
             lambda cursor: browse.list_messages(self._kit, self._owner, conversation_id, cursor=cursor, limit=None)
         )
-
-    # --- memories ---
-
-    async def remember(
-        self,
-        text: str,
-        *,
-        bot: str | None = None,
-        conversation: Conversation | ConversationId | None = None,
-        key: str | None = None,
-        subject: str = "",
-        pinned: bool = False,
-        overwrite: bool = False,
-    ) -> Remembered:
-        """Keep a fact; one that is there already gains a source instead (M10). A bot of an unknown name is made.
-
-        With a `conversation` it holds there only. With a `key`, `text` is its value; a key that has another value is
-        KeyTaken, unless `overwrite`.
-        """
-        scope = await self._scope(bot, conversation, make=True)
-        new = NewMemory(text=text, scope=scope, key=key, subject=subject, pinned=pinned, overwrite=overwrite)
-        return await remember(self._kit, self._owner, new)
-
-    async def similar(self, text: str, *, bot: str | None = None, key: str | None = None) -> tuple[Similar, ...]:
-        """What already says `text`, equal ones first, archived ones too; nothing is stored (V4)."""
-        target = ACCOUNT_SCOPE if bot is None else (await self.bot(bot)).bot_id
-        return await find_similar(self._kit, self._owner, text, target=target, key=key)
-
-    def memories(
-        self,
-        *,
-        bot: str | None = None,
-        conversation: Conversation | ConversationId | None = None,
-        everywhere: bool = False,
-        shelf: Shelf = Shelf.ALL,
-        order: Order = Order.UPDATED,
-    ) -> AsyncGenerator[MemoryView, None]:
-        """The memories of a bot, of one conversation or of the account, or `everywhere`."""
-        return walk(
-            lambda cursor: self.page_of_memories(
-                bot=bot, conversation=conversation, everywhere=everywhere, shelf=shelf, order=order, cursor=cursor
-            )
-        )
-
-    async def page_of_memories(
-        self,
-        *,
-        bot: str | None = None,
-        conversation: Conversation | ConversationId | None = None,
-        everywhere: bool = False,
-        shelf: Shelf = Shelf.ALL,
-        order: Order = Order.UPDATED,
-        cursor: str | None = None,
-        limit: int | None = None,
-    ) -> Page[MemoryView]:
-        """One page of `memories`; `cursor` is the `next` of the page before."""
-        scope = None if everywhere else await self._scope(bot, conversation)
-        return await browse.list_memories(
-            self._kit, self._owner, scope=scope, shelf=shelf, order=order, cursor=cursor, limit=limit
-        )
-
-    async def memory(self, memory_id: MemoryId) -> MemoryView:
-        """One memory as it is now."""
-        return await browse.read_memory(self._kit, self._owner, _memory_id(memory_id))
-
-    async def history(self, memory_id: MemoryId) -> tuple[Operation, ...]:
-        """Everything that was ever decided about a memory, in order (M11)."""
-        return await browse.memory_history(self._kit, self._owner, _memory_id(memory_id))
-
-    async def bring_back(self, memory_id: MemoryId, place: int) -> Memory:
-        """Let a memory say again what it said at a place of its `history`; by a deletion: before that (M11)."""
-        return await bring_back(self._kit, self._owner, _memory_id(memory_id), place)
-
-    def removed(self, *, bot: str | None = None, everywhere: bool = False) -> AsyncGenerator[Removed, None]:
-        """What models and passes removed of a bot's memory, of the account's, or `everywhere`; last first (M11)."""
-        return walk(lambda cursor: self.page_of_removed(bot=bot, everywhere=everywhere, cursor=cursor))
-
-    async def page_of_removed(
-        self, *, bot: str | None = None, everywhere: bool = False, cursor: str | None = None, limit: int | None = None
-    ) -> Page[Removed]:
-        """One page of `removed`."""
-        scope = None if everywhere else await self._scope(bot)
-        return await list_removed(self._kit, self._owner, scope=scope, cursor=cursor, limit=limit)
-
-    async def query(
-        self, text: str, *, bot: str | None = None, messages: bool = False, limit: int | None = None
-    ) -> Hits:
-        """What matches `text` best, each with its reasons; with a bot only its memories and the account's."""
-        scopes = None if bot is None else (ACCOUNT_SCOPE, await self._scope(bot))
-        return await query_memories(
-            self._kit, self._owner, Query(text=text, scopes=scopes, messages=messages, limit=limit)
-        )
-
-    async def edit(
-        self,
-        memory_id: MemoryId,
-        *,
-        text: str | None = None,
-        key: str | None = None,
-        subject: str | None = None,
-        seen: int | None = None,
-    ) -> Memory:
-        """Change a memory. `seen` is the version that was read; StaleEdit when it is no longer that one."""
-        if seen is None:
-            seen = (await self.memory(memory_id)).memory.version
-        return await edit_memory.edit_memory(
-            self._kit, self._owner, _memory_id(memory_id), seen=seen, text=text, key=key, subject=subject
-        )
-
-    async def pin(self, memory_id: MemoryId) -> Memory:
-        """Send it whole every turn, and let no model change it (M5); PinRoomFull past the scope's room."""
-        return await pin_memory.pin_memory(self._kit, self._owner, _memory_id(memory_id), pinned=True)
-
-    async def unpin(self, memory_id: MemoryId) -> Memory:
-        return await pin_memory.pin_memory(self._kit, self._owner, _memory_id(memory_id), pinned=False)
-
-    async def archive(self, memory_id: MemoryId) -> Memory:
-        """Take it out of every prompt; it stays listed and can be found."""
-        return await archive_memory.archive_memory(self._kit, self._owner, _memory_id(memory_id), archived=True)
-
-    async def restore(self, memory_id: MemoryId) -> Memory:
-        return await archive_memory.archive_memory(self._kit, self._owner, _memory_id(memory_id), archived=False)
-
-    async def forget(self, *memory_ids: MemoryId) -> Erasure:
-        """Erase for good: out of sight at once, purged when the offer to `undo` ends (M14)."""
-        return await erase.erase_memories(self._kit, self._owner, tuple(map(_memory_id, memory_ids)))
-
-    async def clear(self, *, bot: str | None = None) -> Cleared:
-        """Erase all unpinned memories of the bot or of the account; tells how many pinned ones are kept (M9)."""
-        return await clear_scope.clear_scope(self._kit, self._owner, await self._scope(bot))
-
-    async def clear_pinned(self, *, bot: str | None = None, expected: int) -> Erasure:
-        """Erase the pinned ones too; `expected` is the number that `clear` told, Conflict when it is another by now."""
-        return await clear_scope.clear_pinned(self._kit, self._owner, await self._scope(bot), expected=expected)
-
-    async def undo(self, erasure: Erasure | ErasureId) -> Erasure:
-        """Bring back what `forget` or `clear` took; OfferExpired when it is too late."""
-        raw = erasure.erasure_id if isinstance(erasure, Erasure) else erasure
-        return await erase.undo_erasure(self._kit, self._owner, ErasureId(known_shape("erasure", raw)))
 
     # --- inside ---
 
@@ -390,7 +235,7 @@ class Souvenance(BotVerbs):
     ) -> TurnRequest:
         going_on = conversation or self._current.get(bot)
         address = (
-            InConversation(conversation_id=_conversation_id(going_on))
+            InConversation(conversation_id=conversation_id_of(going_on))
             if going_on is not None
             else NewChat(conversation=await self._new_conversation(bot, model=model))
         )
@@ -402,26 +247,3 @@ class Souvenance(BotVerbs):
             return NewConversation(model=model, title=title, time_zone=self._house.settings.time_zone)
         found = await bots.bot_for(self._kit, self._owner, bot)
         return NewConversation(bot_id=found.bot_id, title=title, time_zone=self._house.settings.time_zone)
-
-    async def _scope(
-        self, bot: str | None, conversation: Conversation | ConversationId | None = None, *, make: bool = False
-    ) -> Scope:
-        """With `make` a bot of an unknown name is made."""
-        if conversation is not None:
-            where = _conversation_id(conversation)
-            if bot is not None:
-                raise BadValue("conversation", value=where, expected="none beside a bot")
-            return Scope.of_conversation(where)
-        if bot is None:
-            return ACCOUNT_SCOPE
-        found = await (bots.bot_for(self._kit, self._owner, bot) if make else self.bot(bot))
-        return Scope.of_bot(found.bot_id)
-
-
-def _conversation_id(given: Conversation | ConversationId) -> ConversationId:
-    raw = given.conversation_id if isinstance(given, Conversation) else given
-    return ConversationId(known_shape("conversation", raw))
-
-
-def _memory_id(raw: str) -> MemoryId:
-    return MemoryId(known_shape("memory", raw))

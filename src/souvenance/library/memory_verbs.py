@@ -1,0 +1,195 @@
+"""The library's verbs on memories: keep, find, change, erase, bring back (M3, M11, M14)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+from souvenance.app import (
+    archive_memory,
+    bots,
+    browse,
+    clear_scope,
+    edit_memory,
+    erase,
+    pin_memory,
+)
+from souvenance.app.bring_back import bring_back
+from souvenance.app.browse import MemoryView, Page
+from souvenance.app.clear_scope import Cleared
+from souvenance.app.find_similar import Similar, find_similar
+from souvenance.app.list_removed import list_removed
+from souvenance.app.query_memories import Hits, Query, query_memories
+from souvenance.app.remember import NewMemory, Remembered, remember
+from souvenance.domain.conversation import Conversation
+from souvenance.domain.erasure import Erasure
+from souvenance.domain.ids import ConversationId, ErasureId, MemoryId, known_shape
+from souvenance.domain.journal import Operation
+from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, Scope
+from souvenance.errors import BadValue
+from souvenance.library.bot_verbs import BotVerbs
+from souvenance.library.pages import walk
+from souvenance.ports.memories import Order, Removed, Shelf
+
+
+class MemoryVerbs(BotVerbs):
+    """What `Souvenance` can do with memories: a bot's, or without one the account's."""
+
+    async def remember(
+        self,
+        text: str,
+        *,
+        bot: str | None = None,
+        conversation: Conversation | ConversationId | None = None,
+        key: str | None = None,
+        subject: str = "",
+        pinned: bool = False,
+        overwrite: bool = False,
+    ) -> Remembered:
+        """Keep a fact; one that is there already gains a source instead (M10). A bot of an unknown name is made.
+
+        With a `conversation` it holds there only. With a `key`, `text` is its value; a key that has another value is
+        KeyTaken, unless `overwrite`.
+        """
+        scope = await self._scope(bot, conversation, make=True)
+        new = NewMemory(text=text, scope=scope, key=key, subject=subject, pinned=pinned, overwrite=overwrite)
+        return await remember(self._kit, self._owner, new)
+
+    async def similar(self, text: str, *, bot: str | None = None, key: str | None = None) -> tuple[Similar, ...]:
+        """What already says `text`, equal ones first, archived ones too; nothing is stored (V4)."""
+        target = ACCOUNT_SCOPE if bot is None else (await self.bot(bot)).bot_id
+        return await find_similar(self._kit, self._owner, text, target=target, key=key)
+
+    def memories(
+        self,
+        *,
+        bot: str | None = None,
+        conversation: Conversation | ConversationId | None = None,
+        everywhere: bool = False,
+        shelf: Shelf = Shelf.ALL,
+        order: Order = Order.UPDATED,
+    ) -> AsyncGenerator[MemoryView, None]:
+        """The memories of a bot, of one conversation or of the account, or `everywhere`."""
+        return walk(
+            lambda cursor: self.page_of_memories(
+                bot=bot, conversation=conversation, everywhere=everywhere, shelf=shelf, order=order, cursor=cursor
+            )
+        )
+
+    async def page_of_memories(
+        self,
+        *,
+        bot: str | None = None,
+        conversation: Conversation | ConversationId | None = None,
+        everywhere: bool = False,
+        shelf: Shelf = Shelf.ALL,
+        order: Order = Order.UPDATED,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> Page[MemoryView]:
+        """One page of `memories`; `cursor` is the `next` of the page before."""
+        scope = None if everywhere else await self._scope(bot, conversation)
+        return await browse.list_memories(
+            self._kit, self._owner, scope=scope, shelf=shelf, order=order, cursor=cursor, limit=limit
+        )
+
+    async def memory(self, memory_id: MemoryId) -> MemoryView:
+        """One memory as it is now."""
+        return await browse.read_memory(self._kit, self._owner, _memory_id(memory_id))
+
+    async def history(self, memory_id: MemoryId) -> tuple[Operation, ...]:
+        """Everything that was ever decided about a memory, in order (M11)."""
+        return await browse.memory_history(self._kit, self._owner, _memory_id(memory_id))
+
+    async def bring_back(self, memory_id: MemoryId, place: int) -> Memory:
+        """Let a memory say again what it said at a place of its `history`; by a deletion: before that (M11)."""
+        return await bring_back(self._kit, self._owner, _memory_id(memory_id), place)
+
+    def removed(self, *, bot: str | None = None, everywhere: bool = False) -> AsyncGenerator[Removed, None]:
+        """What models and passes removed of a bot's memory, of the account's, or `everywhere`; last first (M11)."""
+        return walk(lambda cursor: self.page_of_removed(bot=bot, everywhere=everywhere, cursor=cursor))
+
+    async def page_of_removed(
+        self, *, bot: str | None = None, everywhere: bool = False, cursor: str | None = None, limit: int | None = None
+    ) -> Page[Removed]:
+        """One page of `removed`."""
+        scope = None if everywhere else await self._scope(bot)
+        return await list_removed(self._kit, self._owner, scope=scope, cursor=cursor, limit=limit)
+
+    async def query(
+        self, text: str, *, bot: str | None = None, messages: bool = False, limit: int | None = None
+    ) -> Hits:
+        """What matches `text` best, each with its reasons; with a bot only its memories and the account's."""
+        scopes = None if bot is None else (ACCOUNT_SCOPE, await self._scope(bot))
+        return await query_memories(
+            self._kit, self._owner, Query(text=text, scopes=scopes, messages=messages, limit=limit)
+        )
+
+    async def edit(
+        self,
+        memory_id: MemoryId,
+        *,
+        text: str | None = None,
+        key: str | None = None,
+        subject: str | None = None,
+        seen: int | None = None,
+    ) -> Memory:
+        """Change a memory. `seen` is the version that was read; StaleEdit when it is no longer that one."""
+        if seen is None:
+            seen = (await self.memory(memory_id)).memory.version
+        return await edit_memory.edit_memory(
+            self._kit, self._owner, _memory_id(memory_id), seen=seen, text=text, key=key, subject=subject
+        )
+
+    async def pin(self, memory_id: MemoryId) -> Memory:
+        """Send it whole every turn, and let no model change it (M5); PinRoomFull past the scope's room."""
+        return await pin_memory.pin_memory(self._kit, self._owner, _memory_id(memory_id), pinned=True)
+
+    async def unpin(self, memory_id: MemoryId) -> Memory:
+        return await pin_memory.pin_memory(self._kit, self._owner, _memory_id(memory_id), pinned=False)
+
+    async def archive(self, memory_id: MemoryId) -> Memory:
+        """Take it out of every prompt; it stays listed and can be found."""
+        return await archive_memory.archive_memory(self._kit, self._owner, _memory_id(memory_id), archived=True)
+
+    async def restore(self, memory_id: MemoryId) -> Memory:
+        return await archive_memory.archive_memory(self._kit, self._owner, _memory_id(memory_id), archived=False)
+
+    async def forget(self, *memory_ids: MemoryId) -> Erasure:
+        """Erase for good: out of sight at once, purged when the offer to `undo` ends (M14)."""
+        return await erase.erase_memories(self._kit, self._owner, tuple(map(_memory_id, memory_ids)))
+
+    async def clear(self, *, bot: str | None = None) -> Cleared:
+        """Erase all unpinned memories of the bot or of the account; tells how many pinned ones are kept (M9)."""
+        return await clear_scope.clear_scope(self._kit, self._owner, await self._scope(bot))
+
+    async def clear_pinned(self, *, bot: str | None = None, expected: int) -> Erasure:
+        """Erase the pinned ones too; `expected` is the number that `clear` told, Conflict when it is another by now."""
+        return await clear_scope.clear_pinned(self._kit, self._owner, await self._scope(bot), expected=expected)
+
+    async def undo(self, erasure: Erasure | ErasureId) -> Erasure:
+        """Bring back what `forget` or `clear` took; OfferExpired when it is too late."""
+        raw = erasure.erasure_id if isinstance(erasure, Erasure) else erasure
+        return await erase.undo_erasure(self._kit, self._owner, ErasureId(known_shape("erasure", raw)))
+
+    async def _scope(
+        self, bot: str | None, conversation: Conversation | ConversationId | None = None, *, make: bool = False
+    ) -> Scope:
+        """With `make` a bot of an unknown name is made."""
+        if conversation is not None:
+            where = conversation_id_of(conversation)
+            if bot is not None:
+                raise BadValue("conversation", value=where, expected="none beside a bot")
+            return Scope.of_conversation(where)
+        if bot is None:
+            return ACCOUNT_SCOPE
+        found = await (bots.bot_for(self._kit, self._owner, bot) if make else self.bot(bot))
+        return Scope.of_bot(found.bot_id)
+
+
+def _memory_id(raw: str) -> MemoryId:
+    return MemoryId(known_shape("memory", raw))
+
+
+def conversation_id_of(given: Conversation | ConversationId) -> ConversationId:
+    raw = given.conversation_id if isinstance(given, Conversation) else given
+    return ConversationId(known_shape("conversation", raw))
