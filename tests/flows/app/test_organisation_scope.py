@@ -5,13 +5,17 @@ Nobody can be a member yet and no door sets a conversation's organisation: the t
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
 
 from souvenance.app.change_memories import Changed, Store, carry_out, pin, said_by_person, source
+from souvenance.app.chat_turn import chat_turn
 from souvenance.app.erase import erase_memories
+from souvenance.app.read_prompts import prompts_of_message, read_prompt
 from souvenance.app.remember import NewMemory, remember
+from souvenance.app.turn import Delta, Done, InConversation, TurnRequest
 from souvenance.domain.bot import Preset
 from souvenance.domain.conversation import Conversation, Flags
 from souvenance.domain.ids import MemoryId, OwnerId
@@ -124,3 +128,25 @@ async def test_p3_an_assistant_writes_to_the_account_and_a_person_not_to_the_org
     assert await house.texts(ACCOUNT_SCOPE) == ["is called Renko"]
     with pytest.raises(BadValue, match="scope"):
         await remember(house.kit, house.owner, NewMemory(text="x", scope=ORGANISATION_SCOPE))
+
+
+async def test_c1_what_was_sent_of_it_reads_back_though_the_account_erased_something_meanwhile(house: House) -> None:
+    await _organisation(house)
+    await _told(house, "We ship on Fridays", pinned=True)
+    own = await house.remember("is called Renko", pinned=True)
+    chat = await _chat(house)
+    house.model.script(say("Hel", "lo"))
+    request = TurnRequest(address=InConversation(conversation_id=chat.conversation_id), text="Hi")
+    async with aclosing(chat_turn(house.kit, house.owner, request)) as events:
+        while not isinstance(await anext(events), Delta):
+            continue
+        erased = await erase_memories(house.kit, house.owner, [own.memory_id])
+        await house.kit.store.write(house.owner, lambda unit: unit.erasures.purge(erased), label="test.purged")
+        done = [event async for event in events][-1]
+    assert isinstance(done, Done)
+    assert done.message is not None
+    (told,) = await prompts_of_message(house.kit, house.owner, done.message.message_id)
+    sent = await read_prompt(house.kit, house.owner, told.prompt_id)
+    kept = b"".join(part.data for part in sent.parts)
+    assert b"We ship on Fridays" in kept
+    assert b"is called Renko" not in kept
