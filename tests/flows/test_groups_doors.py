@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -89,7 +90,14 @@ async def test_k4_m8_a_bot_is_handed_on_and_deleted_over_rest(both: Served) -> N
     assert "walnut" not in str(document) + link["link"]
     names = [(await both.rest.post("/bots/import", json=body)).json()["name"] for body in (document, link)]
     assert names == ["Mira 2", "Mira 3"]
-    for bad in ({**document, "memories": []}, {"link": "#nothing"}, {"link": 5}, [], {**document, "souvenance_bot": 9}):
+    unusable: list[Any] = [
+        {**document, "memories": []},
+        {"link": "#nothing"},
+        {"link": 5},
+        [],
+        {**document, "souvenance_bot": 9},
+    ]
+    for bad in unusable:
         assert (await both.rest.post("/bots/import", json=bad)).status_code == 422
     assert (await both.rest.delete(f"/bots/{bot}", params={"memories": "sell"})).status_code == 422
     deleted = (await both.rest.delete(f"/bots/{bot}")).json()
