@@ -15,6 +15,8 @@ from tests.counts import times
 from tests.undo.plain import Entry, Plain
 from tests.undo.world import World
 
+pytestmark = pytest.mark.timeout(times(900, full=36_000))
+
 ROOM = 5
 MOST_CHATS = 4
 WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "Amber", "BIRCH")
@@ -271,4 +273,3 @@ def _any(turns: list[tuple[str, int, Entry]], pick: int) -> tuple[str, int, Entr
 TestExactUndo = ExactUndo.TestCase
 # `make test` runs it twice, with fixed and with random steps: 500 examples.
 TestExactUndo.settings = settings(max_examples=times(250, full=20_000), stateful_step_count=times(10, full=30))
-TestExactUndo.pytestmark = pytest.mark.timeout(times(900, full=36_000))
