@@ -8,14 +8,14 @@ from souvenance.domain.bot import Bot
 from souvenance.domain.conversation import Conversation
 from souvenance.domain.ids import BotId
 from souvenance.domain.limits import Limits
-from souvenance.errors import BadValue, BotGone
+from souvenance.errors import BadValue, BotGone, TooMany
 from souvenance.ports.store import Unit
 
 
 def check_members(limits: Limits, members: Sequence[BotId]) -> None:
-    """BadValue for more members than a group may have, or for one that is named twice."""
+    """TooMany for more members than a group may have, BadValue for one that is named twice."""
     if len(members) > limits.members_most:
-        raise BadValue("members", value=len(members), expected=f"at most {limits.members_most} bots")
+        raise TooMany("members", size=len(members), limit=limits.members_most)
     _refuse_twice("members", members)
 
 

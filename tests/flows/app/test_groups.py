@@ -19,7 +19,7 @@ from souvenance.domain.conversation import Conversation, MessageState, Role, Tur
 from souvenance.domain.ids import BotId
 from souvenance.domain.limits import Level
 from souvenance.domain.memory import ACCOUNT_SCOPE, Scope
-from souvenance.errors import BadValue, ModelError, NotFound
+from souvenance.errors import BadValue, ModelError, NotFound, TooMany
 from souvenance.testing import Fault, HalfStream, say
 from tests.flows.app.house import House, Told, called, calls
 
@@ -258,7 +258,7 @@ async def test_bad_members_and_speakers_are_refused_and_nothing_is_stored(house:
     ada, bob = await house.bot("Ada"), await house.bot("Bob")
     cyd = await house.bot("Cyd")
     few = house.with_limits(members_most=2)
-    with pytest.raises(BadValue, match="members is 3; expected at most 2 bots"):
+    with pytest.raises(TooMany, match="members has 3 items; the limit is 2"):
         await _group(few, ada, bob, cyd)
     with pytest.raises(BadValue, match="each bot once"):
         await _group(house, ada, ada)

@@ -1,0 +1,56 @@
+"""One server a module and database, on which every test has bots and conversations of its own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from souvenance.settings import Settings
+from souvenance.testing import ScriptedUpstream
+from tests.acceptance.rules.world import MovedClock, World
+from tests.flows.serving import served, settings_for
+from tests.postgres import SharedPostgres
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def database_url(request: pytest.FixtureRequest) -> Iterator[str | None]:
+    """None for SQLite in the server's folder, else a PostgreSQL database of the module's own."""
+    if request.param == "sqlite":
+        yield None
+        return
+    shared: SharedPostgres = request.getfixturevalue("postgres")
+    with shared.migrated_database() as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def upstream() -> Iterator[ScriptedUpstream]:
+    """The one model: it says what a test has written for it, else it echoes."""
+    with ScriptedUpstream(models=("scripted",)) as scripted:
+        yield scripted
+
+
+@pytest.fixture(scope="module")
+def settings(
+    tmp_path_factory: pytest.TempPathFactory, database_url: str | None, upstream: ScriptedUpstream
+) -> Settings:
+    folder: Path = tmp_path_factory.mktemp("installation")
+    return settings_for(folder, database_url=database_url, upstream=upstream)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def house(settings: Settings, upstream: ScriptedUpstream) -> AsyncIterator[World]:
+    """The running server; tests ask for `world`, which is the same, emptied."""
+    clock = MovedClock()
+    async with served(settings, clock=clock) as server:
+        yield World(rest=server.rest, client=server.openai(), upstream=upstream, clock=clock)
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def world(house: World) -> World:
+    """The server with nothing in the account's memory, and a model that has nothing left to say of the last test."""
+    await house.empty_account()
+    return house
