@@ -11,6 +11,7 @@ from functools import partial
 import pytest
 
 from souvenance.domain.deal import archived_for_room, newest_first
+from souvenance.domain.equals import identity, words_of
 from souvenance.domain.ids import ConversationId, MemoryId, MessageId
 from souvenance.domain.journal import Add, Archive, Content, standing_evidence
 from souvenance.domain.memory import ACCOUNT_SCOPE, ORGANISATION_SCOPE, Evidence, Memory, MemoryState, Origin, Scope
@@ -130,6 +131,36 @@ async def test_a_second_live_memory_of_one_text_is_refused(store: Store) -> None
         await write(store, lambda unit: keep(unit, memory(2, "likes tea")))
     await write(store, lambda unit: keep(unit, memory(2, "likes tea", state=MemoryState.SHADOWED)))
     await write(store, lambda unit: keep(unit, memory(3, "likes tea", scope=BOT_SCOPE)))
+
+
+async def test_many_saved_at_once_are_as_they_were_given(store: Store) -> None:
+    there = await write(store, lambda unit: keep(unit, memory(1, "Likes tea")))
+    given = [
+        replace(there, confidence=0.5, version=4, changed=9),
+        memory(2, "Alice", key="name", scope=BOT_SCOPE, version=1, changed=10),
+    ]
+    await write(store, lambda unit: unit.memories.save_all(given))
+    assert await read(store, lambda unit: unit.memories.many([one.memory_id for one in given])) == given
+
+
+async def test_many_saved_at_once_of_which_one_is_there_are_refused(store: Store) -> None:
+    there = await write(store, lambda unit: keep(unit, memory(1, "Likes tea")))
+    with pytest.raises(Conflict):
+        await write(store, lambda unit: unit.memories.save_all([memory(2, "Likes coffee"), memory(3, "likes tea")]))
+    assert await read(store, lambda unit: unit.memories.every(ACCOUNT_SCOPE)) == [there]
+
+
+async def test_the_live_ones_of_many_identities_are_found_at_once(store: Store) -> None:
+    tea = await write(store, lambda unit: keep(unit, memory(1, "Likes tea")))
+    name = await write(store, lambda unit: keep(unit, memory(2, "Alice", key="name", scope=BOT_SCOPE)))
+    await write(store, lambda unit: keep(unit, memory(3, "Likes rain", state=MemoryState.DELETED)))
+    said = {(ACCOUNT_SCOPE, "likes tea"), (BOT_SCOPE, "likes tea"), (ACCOUNT_SCOPE, "Likes rain")}
+    wanted = {(scope, words_of(text=text, key=None)) for scope, text in said} | {identity(name)}
+    assert await read(store, lambda unit: unit.memories.live_equals(wanted)) == {
+        identity(tea): tea,
+        identity(name): name,
+    }
+    assert await read(store, lambda unit: unit.memories.live_equals(wanted), BOB) == {}
 
 
 async def test_a_deleted_memory_leaves_its_key_to_another(store: Store) -> None:

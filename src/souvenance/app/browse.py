@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Generic, TypeVar
@@ -90,10 +90,9 @@ async def list_memories(
 
     def work(unit: Unit) -> Page[MemoryView]:
         scopes = known_scopes(unit, kit) if scope is None else (scope,)
-        found = unit.memories.page(
-            rooms=_rooms(unit, kit, scopes), shelf=shelf, order=order, after=after, limit=most + 1
-        )
-        views = views_of(unit, kit, found[:most])
+        rooms = _rooms(unit, kit, scopes)
+        found = unit.memories.page(rooms=rooms, shelf=shelf, order=order, after=after, limit=most + 1)
+        views = _views(unit, kit, found[:most], rooms)
         last = _word(order, found[most - 1]) if len(found) > most else None
         return Page(items=views, next=last)
 
@@ -260,7 +259,10 @@ def known_scopes(unit: Unit, kit: Kit) -> tuple[Scope, ...]:
 
 def in_room(unit: Unit, kit: Kit, scopes: Collection[Scope]) -> Callable[[Memory], bool]:
     """A test of whether a memory of these scopes is not archived, by hand or for room (M2)."""
-    rooms = _rooms(unit, kit, scopes)
+    return _in_room(unit, _rooms(unit, kit, scopes))
+
+
+def _in_room(unit: Unit, rooms: Mapping[Scope, int | None]) -> Callable[[Memory], bool]:
     edges = {scope: None if room is None else unit.memories.room_edge(scope, room) for scope, room in rooms.items()}
 
     def test(memory: Memory) -> bool:
@@ -281,8 +283,14 @@ def _rooms(unit: Unit, kit: Kit, scopes: Collection[Scope]) -> dict[Scope, int |
 
 def views_of(unit: Unit, kit: Kit, memories: Sequence[Memory]) -> tuple[MemoryView, ...]:
     """These memories with what belongs to each."""
+    return _views(unit, kit, memories, _rooms(unit, kit, {m.scope for m in memories}))
+
+
+def _views(
+    unit: Unit, kit: Kit, memories: Sequence[Memory], rooms: Mapping[Scope, int | None]
+) -> tuple[MemoryView, ...]:
     now = kit.clock.now()
-    test = in_room(unit, kit, {m.scope for m in memories})
+    test = _in_room(unit, {scope: rooms[scope] for scope in {m.scope for m in memories}})
     evidence = unit.memories.evidence([m.memory_id for m in memories])
     return tuple(
         MemoryView(

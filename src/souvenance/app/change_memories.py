@@ -5,12 +5,12 @@ Every way in ends here (M11). What a model wished in mid-reply is decided again,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import assert_never
 
-from souvenance.domain.equals import leaves
+from souvenance.domain.equals import Identity, leaves, words_of
 from souvenance.domain.erasure import stands_against
 from souvenance.domain.ids import BotId, ConversationId, MemoryId
 from souvenance.domain.journal import Actor, Add, Anchor, Content, Delete, Intent, Operation, Pin, Update, apply
@@ -23,12 +23,15 @@ from souvenance.ports.store import Unit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Store:
-    """Keep this in that scope, as `memory_id` if it is new. `terms` are the index terms of key and text."""
+    """Keep this in that scope, as `memory_id` if it is new. `terms` are the index terms of key and text; without
+    `overwrite` a key that has another value keeps it.
+    """
 
     memory_id: MemoryId
     scope: Scope
     content: Content
     terms: tuple[str, ...] = field(repr=False)
+    overwrite: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +72,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotChanged:
-    """`reason`: known, pinned, gone or erased (a person erased what it would say, M14)."""
+    """`reason`: known, pinned, taken (its key has another value), gone or erased (a person erased that, M14)."""
 
     reason: str
     memory: Memory | None = None
@@ -95,27 +98,82 @@ def _store(unit: Unit, wish: Store, cause: Cause) -> Outcome:
     if _is_gone(unit, wish.scope):
         return NotChanged(reason="gone")
     hold(unit, wish.scope)
+    return store_held(unit, [wish], cause)[0]
+
+
+def store_held(unit: Unit, wishes: Sequence[Store], cause: Cause) -> list[Outcome]:
+    """Several wishes whose scopes are held, each decided on what those before it left; they are written together."""
+    live = unit.memories.live_equals({_identity(wish) for wish in wishes})
+    places = _places(unit, len(wishes))
+    steps: list[_Step] = []
+    outcomes: list[Outcome] = []
+    for wish in wishes:
+        step = _step(unit, wish, cause, live.get(_identity(wish)), places)
+        if isinstance(step, _Step):
+            live[_identity(wish)] = step.changed.memory
+            steps.append(step)
+        outcomes.append(step.changed if isinstance(step, _Step) else step)
+    _write(unit, steps)
+    return outcomes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    """What a wish to store comes to; `terms` when the memory says something else than before, or is new."""
+
+    operation: Operation
+    changed: Changed
+    terms: tuple[str, ...] | None
+
+
+def _identity(wish: Store) -> Identity:
+    return wish.scope, words_of(text=wish.content.text, key=wish.content.key)
+
+
+def _places(unit: Unit, count: int) -> Iterator[int]:
+    """The owner's next places, taken at once when the first is needed; those that are not used stay empty."""
+    last = unit.owners.next_place(count)
+    yield from range(last - count + 1, last + 1)
+
+
+def _step(unit: Unit, wish: Store, cause: Cause, existing: Memory | None, places: Iterator[int]) -> _Step | NotChanged:
     content = wish.content
     if is_erased(unit, wish.scope, content, cause):
         return NotChanged(reason="erased")
-    decision = decide(
-        unit.memories.equal_to(wish.scope, text=content.text, key=content.key), text=content.text, actor=cause.actor
-    )
-    match decision:
+    match decide(existing, text=content.text, actor=cause.actor):
         case AddNew():
-            operation = _appended(unit, wish.memory_id, wish.scope, Add(content=content), cause)
-            return Changed(kind="remembered", memory=_saved(unit, None, operation, wish.terms))
+            return _stored(wish, None, cause, next(places), kind="remembered")
         case Confirm(memory=memory):
             says_anew = memory.key is not None and memory.text != content.text
-            terms = wish.terms if says_anew else None
-            saved = write_operation(unit, memory, Add(content=content), cause, terms=terms)
-            return Changed(kind="updated" if says_anew else "confirmed", memory=saved)
+            if says_anew and not wish.overwrite:
+                return NotChanged(reason="taken", memory=memory)
+            return _stored(wish, memory, cause, next(places), kind="updated" if says_anew else "confirmed")
         case KnownAndPinned(memory=memory):
             return NotChanged(reason="known", memory=memory)
         case HeldByPin(memory=memory):
             return NotChanged(reason="pinned", memory=memory)
-        case _:
+        case decision:
             assert_never(decision)
+
+
+def _stored(wish: Store, before: Memory | None, cause: Cause, place: int, *, kind: str) -> _Step:
+    memory_id = wish.memory_id if before is None else before.memory_id
+    operation = _operation(place, memory_id, wish.scope, Add(content=wish.content), cause)
+    memory = apply(before, operation)
+    assert memory is not None, "it adds one, or is done to one that is there"
+    version = 1 if before is None else before.version + 1
+    changed = Changed(kind=kind, memory=replace(memory, version=version, changed=place))
+    return _Step(operation=operation, changed=changed, terms=None if kind == "confirmed" else wish.terms)
+
+
+def _write(unit: Unit, steps: Sequence[_Step]) -> None:
+    unit.journal.append_all([step.operation for step in steps])
+    unit.memories.save_all(list({step.changed.memory.memory_id: step.changed.memory for step in steps}.values()))
+    new = {step.operation.memory_id for step in steps if step.changed.kind == "remembered"}
+    terms = {step.operation.memory_id: step.terms for step in steps if step.terms is not None}
+    unit.index.put_new(Kind.MEMORY, {item: words for item, words in terms.items() if item in new})
+    for item in terms.keys() - new:
+        unit.index.put(Kind.MEMORY, item, terms[item])
 
 
 def _replace(unit: Unit, wish: Replace, cause: Cause) -> Outcome:
@@ -187,16 +245,23 @@ def write_operation(
     """Append one operation on a live memory whose scope is held, and write what it is now: one more step of the fold,
     however long its history (Z3). `terms` are given when its words change.
     """
-    operation = _appended(unit, memory.memory_id, memory.scope, intent, cause)
-    saved = _saved(unit, memory, operation, terms)
+    operation = _operation(unit.owners.next_place(), memory.memory_id, memory.scope, intent, cause)
+    unit.journal.append(operation)
+    became = apply(memory, operation)
+    assert became is not None, "it is done to one that is there"
+    saved = unit.memories.save(became)
+    if saved.state is not MemoryState.LIVE:
+        unit.index.remove(Kind.MEMORY, saved.memory_id)
+    elif terms is not None:
+        unit.index.put(Kind.MEMORY, saved.memory_id, terms)
     if leaves(memory, saved):
         unit.memories.settle_equals([memory, saved])
     return saved
 
 
-def _appended(unit: Unit, memory_id: MemoryId, scope: Scope, intent: Intent, cause: Cause) -> Operation:
-    operation = Operation(
-        place=unit.owners.next_place(),
+def _operation(place: int, memory_id: MemoryId, scope: Scope, intent: Intent, cause: Cause) -> Operation:
+    return Operation(
+        place=place,
         memory_id=memory_id,
         scope=scope,
         actor=cause.actor,
@@ -204,24 +269,11 @@ def _appended(unit: Unit, memory_id: MemoryId, scope: Scope, intent: Intent, cau
         at=cause.at,
         causes=tuple(_held(anchor, scope) for anchor in cause.anchors),
     )
-    unit.journal.append(operation)
-    return operation
 
 
 def _held(anchor: Anchor, scope: Scope) -> Anchor:
     """Session memory goes with its own conversation, whoever else holds the turn (M1)."""
     return replace(anchor, held_in=ConversationId(scope.ref)) if scope.kind is ScopeKind.CONVERSATION else anchor
-
-
-def _saved(unit: Unit, before: Memory | None, operation: Operation, terms: Sequence[str] | None) -> Memory:
-    memory = apply(before, operation)
-    assert memory is not None, "it adds one, or is done to one that is there"
-    saved = unit.memories.save(memory)
-    if saved.state is not MemoryState.LIVE:
-        unit.index.remove(Kind.MEMORY, saved.memory_id)
-    elif terms is not None:
-        unit.index.put(Kind.MEMORY, saved.memory_id, terms)
-    return saved
 
 
 def pin(unit: Unit, memory: Memory, cause: Cause, *, room: int | None, evidence: tuple[Evidence, ...] = ()) -> Memory:

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from souvenance.app.change_memories import (
     Cause,
     Changed,
+    Outcome,
     Store,
-    carry_out,
     has_room_cap,
     hold,
-    locked,
     pin,
     said_by_person,
     source,
+    store_held,
 )
 from souvenance.app.kit import Kit
 from souvenance.domain.ids import BotId, ConversationId, MemoryId, OwnerId
@@ -55,7 +55,6 @@ class Ready:
 
     new: NewMemory
     wish: Store = field(repr=False)
-    cause: Cause
 
 
 async def remember(kit: Kit, owner_id: OwnerId, new: NewMemory) -> Remembered:
@@ -68,10 +67,10 @@ async def remember_many(kit: Kit, owner_id: OwnerId, new: Sequence[NewMemory]) -
     if not new:
         raise BadValue("memories", value=[], expected="at least one memory")
     cause = said_by_person(kit.clock.now())
-    ready = [Ready(new=one, wish=_wish(kit, one, cause), cause=cause) for one in new]
+    ready = [Ready(new=one, wish=_wish(kit, one, cause)) for one in new]
 
     def work(unit: Unit) -> tuple[Remembered, ...]:
-        return tuple(store_ready(unit, kit, one) for one in ready)
+        return store_ready(unit, kit, ready, cause)
 
     return await kit.store.write(owner_id, work, label="memories.remembered")
 
@@ -84,6 +83,7 @@ def _wish(kit: Kit, new: NewMemory, cause: Cause) -> Store:
         scope=new.scope,
         content=Content(text=text, key=key, subject=subject, origin=Origin.MANUAL, evidence=source(cause.at)),
         terms=tuple(terms(f"{key or subject} {text}")),
+        overwrite=new.overwrite,
     )
 
 
@@ -94,32 +94,31 @@ def checked(limits: Limits, key: str | None, text: str) -> tuple[str | None, str
     return clean_key(key, limit=limits.key_characters), clean("value", text, limit=limits.value_characters)
 
 
-def store_ready(unit: Unit, kit: Kit, ready: Ready) -> Remembered:
-    """Store and pin it as a person wishes, in the present transaction; KeyTaken, PinRoomFull, NotFound, BadValue."""
-    new, wish = ready.new, ready.wish
+def store_ready(unit: Unit, kit: Kit, ready: Sequence[Ready], cause: Cause) -> tuple[Remembered, ...]:
+    """Store and pin them as a person wishes, in the present transaction, all or none; KeyTaken, PinRoomFull, NotFound,
+    BadValue.
+    """
     # Held first: a bot that is being deleted is gone by then.
-    hold(unit, new.scope)
-    check_scope(unit, new.scope, keyed=wish.content.key is not None)
-    _check_key(unit, new, wish)
-    outcome = carry_out(unit, wish, ready.cause)
-    assert isinstance(outcome, Changed), "a person's wish to store is never refused"
-    memory = outcome.memory
-    if new.pinned:
-        held = locked(unit, memory.memory_id)
-        assert held is not None, "it was just stored under the scope's lock"
-        room = kit.limits.room_pinned if has_room_cap(unit, new.scope) else None
-        memory = pin(unit, held, ready.cause, room=room, evidence=wish.content.evidence)
-        unit.scopes.start_epoch(new.scope)
-    return Remembered(memory=memory, created=outcome.kind == "remembered", updated=outcome.kind == "updated")
+    for scope in sorted({one.new.scope for one in ready}, key=lambda scope: scope.key):
+        hold(unit, scope)
+    for scope, keyed in dict.fromkeys((one.new.scope, one.new.key is not None) for one in ready):
+        check_scope(unit, scope, keyed=keyed)
+    outcomes = store_held(unit, [one.wish for one in ready], cause)
+    return tuple(_remembered(unit, kit, one, outcome, cause) for one, outcome in zip(ready, outcomes, strict=True))
 
 
-def _check_key(unit: Unit, new: NewMemory, wish: Store) -> None:
-    key = wish.content.key
-    if key is None or new.overwrite:
-        return
-    there = unit.memories.equal_to(new.scope, text=wish.content.text, key=key)
-    if there is not None and there.text != wish.content.text:
+def _remembered(unit: Unit, kit: Kit, ready: Ready, outcome: Outcome, cause: Cause) -> Remembered:
+    key = ready.wish.content.key
+    if not isinstance(outcome, Changed):
+        assert key is not None, "of what a person wishes to store only a key's value is refused"
         raise KeyTaken(key)
+    memory = outcome.memory
+    if ready.new.pinned:
+        room = kit.limits.room_pinned if has_room_cap(unit, memory.scope) else None
+        stored = unit.memories.get(memory.memory_id)
+        memory = pin(unit, stored, cause, room=room, evidence=ready.wish.content.evidence)
+        unit.scopes.start_epoch(memory.scope)
+    return Remembered(memory=memory, created=outcome.kind == "remembered", updated=outcome.kind == "updated")
 
 
 def check_scope(unit: Unit, scope: Scope, *, keyed: bool) -> None:

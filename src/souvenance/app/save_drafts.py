@@ -43,7 +43,7 @@ async def save_drafts(
             _ready(unit, kit, draft, memory_id, now, overwrite=overwrite)
             for draft, memory_id in zip(drafts, memory_ids, strict=True)
         ]
-        saved = tuple(store_ready(unit, kit, one) for one in ready)
+        saved = store_ready(unit, kit, ready, said_by_person(now))
         unit.drafts.remove(wanted)
         return saved
 
@@ -55,8 +55,13 @@ def _ready(unit: Unit, kit: Kit, draft: Draft, memory_id: MemoryId, now: datetim
     content = Content(text=text, key=key, origin=draft.origin, evidence=_evidence(unit, draft, now))
     return Ready(
         new=NewMemory(text=text, scope=draft.scope, key=key, pinned=draft.pinned, overwrite=overwrite),
-        wish=Store(memory_id=memory_id, scope=draft.scope, content=content, terms=tuple(terms(f"{key or ''} {text}"))),
-        cause=said_by_person(now),
+        wish=Store(
+            memory_id=memory_id,
+            scope=draft.scope,
+            content=content,
+            terms=tuple(terms(f"{key or ''} {text}")),
+            overwrite=overwrite,
+        ),
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol, TypeAlias, assert_never
 
+from souvenance.domain.equals import Identity
 from souvenance.domain.ids import BotId, ConversationId, MemoryId, MessageId
 from souvenance.domain.journal import Actor, Operation
 from souvenance.domain.memory import Evidence, Memory, Scope
@@ -94,7 +95,7 @@ class Scopes(Protocol):
 
 
 class Memories(Protocol):
-    """`Memory.version` and `Memory.changed` are set by `save`."""
+    """`Memory.version` and `Memory.changed` are set by `save`, but not by `save_all`."""
 
     def get(self, memory_id: MemoryId) -> Memory:
         """In any state; NotFound when the owner has no such memory."""
@@ -104,6 +105,10 @@ class Memories(Protocol):
 
     def equal_to(self, scope: Scope, *, text: str, key: str | None) -> Memory | None:
         """The live memory of the scope with this key, or (key None) with an equal text after folding (M10)."""
+        ...
+
+    def live_equals(self, identities: Collection[Identity]) -> dict[Identity, Memory]:
+        """The live memory of each of these identities that has one (M10)."""
         ...
 
     def hidden_equals(self, memories: Sequence[Memory]) -> list[Memory]:
@@ -121,6 +126,12 @@ class Memories(Protocol):
 
         One that a person is erasing stays ERASING. KeyTaken when another live one of the scope has its key, Conflict
         when one has an equal text; the unit cannot go on after either.
+        """
+        ...
+
+    def save_all(self, memories: Sequence[Memory]) -> None:
+        """Write many live ones of scopes that are held, new or changed, with the `version` and `changed` that they
+        have; Conflict as with `save`.
         """
         ...
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import BigInteger, LargeBinary
@@ -66,7 +67,9 @@ def _bytes_of(stored: bytes | None) -> bytes | None:
     return None if stored is None else stored[1:]
 
 
+@lru_cache(maxsize=4_096)
 def _moment_or_none(micros: int | None) -> datetime | None:
+    # Kept: the same memories and messages are read in every turn, and many carry one moment twice.
     return None if micros is None else _EPOCH + timedelta(microseconds=micros)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from struct import pack, unpack
 from typing import Any, NamedTuple
 
@@ -38,6 +38,7 @@ CHOOSING = 32
 _NUMBERS = {Kind.MEMORY: 1, Kind.MESSAGE: 2}
 """As kinds stand in these tables."""
 
+_PUT, _PUT_POSTINGS = insert(index_items), insert(postings)
 _OF = bindparam("of", type_=SmallInteger)
 _REMOVE = (
     delete(index_items)
@@ -168,7 +169,8 @@ class SqlIndex(Repository):
 
     def _put(self, kind: Kind, new: Mapping[str, Sequence[str]], *, old: Mapping[str, _Entry]) -> None:
         """Write items that have no rows; one that takes the place of an `old` one keeps its number."""
-        self._put_hashes(kind, {item: sorted(map(self._term, terms)) for item, terms in new.items() if terms}, old=old)
+        hashed = cache(self._term)
+        self._put_hashes(kind, {item: sorted(map(hashed, terms)) for item, terms in new.items() if terms}, old=old)
 
     def _put_hashes(self, kind: Kind, hashes: Mapping[str, Sequence[int]], *, old: Mapping[str, _Entry]) -> None:
         last = self._count(kind, hashes, old=old)
@@ -176,10 +178,10 @@ class SqlIndex(Repository):
         numbers = {item: old[item].number if item in old else next(unused) for item in hashes}
         of = _NUMBERS[kind]
         rows = [{"kind": of, "item": item, "number": numbers[item], "terms": _packed(hashes[item])} for item in hashes]
-        self._insert(insert(index_items), rows)
+        self._insert(_PUT, rows)
         # In the order of the key, so that many new rows fill each page at once.
         keys = sorted((term, numbers[item]) for item in hashes for term in set(hashes[item]))
-        self._insert(insert(postings), [{"kind": of, "term": term, "number": number} for term, number in keys])
+        self._insert(_PUT_POSTINGS, [{"kind": of, "term": term, "number": number} for term, number in keys])
 
     def _removed(self, kind: Kind, items: Sequence[str]) -> dict[str, _Entry]:
         """Those that were there."""

@@ -23,7 +23,7 @@ _SHAPES = frozenset(
 """What `_FIELDS` may be: compared whole, since a long history is thousands of these (Z3)."""
 
 
-_parse = json.JSONDecoder().decode
+_parse = json.JSONDecoder().raw_decode
 
 
 def stored_of(intent: Intent) -> Stored:
@@ -87,10 +87,10 @@ def _written(content: Content) -> str:
 
 def _fields(word: str, stored: str) -> dict[str, Any]:
     try:
-        fields = _parse(stored)
+        fields, end = _parse(stored)
     except json.JSONDecodeError as e:
         raise StoreError(f"The journal holds {word!r} with a content that is no JSON.") from e
-    if type(fields) is not dict:
+    if type(fields) is not dict or end != len(stored):
         raise StoreError(f"The journal holds {word!r} with a content that is no object.")
     return fields
 

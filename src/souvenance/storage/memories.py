@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -10,10 +10,10 @@ from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import ScalarSelect, Select, bindparam, case, func, literal_column, select, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.exc import IntegrityError
 
-from souvenance.domain.equals import identity, settled
+from souvenance.domain.equals import Identity, identity, settled
 from souvenance.domain.ids import ConversationId, MemoryId
 from souvenance.domain.memory import Evidence, Memory, MemoryState, Scope
 from souvenance.errors import Conflict, KeyTaken, NotFound
@@ -22,7 +22,7 @@ from souvenance.storage.batches import batches
 from souvenance.storage.evidence import SqlEvidence
 from souvenance.storage.hashing import Hasher
 from souvenance.storage.memory_pages import descending, newest, page_of, page_values, room_edge
-from souvenance.storage.memory_rows import COLUMNS, LIVE, Standing, identity_of, memory_of, values_of
+from souvenance.storage.memory_rows import COLUMNS, IDENTITY, LIVE, Standing, identity_of, memory_of, values_of
 from souvenance.storage.removed import SqlRemoved
 from souvenance.storage.repository import Repository, owned
 from souvenance.storage.schema import memories, owners
@@ -92,24 +92,37 @@ _ROOM_EDGE = room_edge()
 _COUNTS = select(memories.c.standing, func.count().label("found")).where(*_IN_SCOPE).group_by(memories.c.standing)
 
 
+_KEY = ["owner_id", "memory_id"]
 _MOVABLE = ("scope", "state", "text", "key", "identity_hash", "archived", "standing", "updated_at", "updated_place")
 """What a move into another scope may change of a memory."""
 
 
-def _upsert() -> Any:
-    """The next version of a row, new or not. What a person erases stays hidden, whatever is folded meanwhile (M14)."""
-    new = insert(memories).values(changed=PRESENT_PLACE, version=1)
-    kept = {"owner_id", "memory_id", "state", "version"}
+def _upsert() -> tuple[Insert, dict[str, Any]]:
+    """Write a row, new or not. What a person erases stays hidden, whatever is folded meanwhile (M14)."""
+    new = insert(memories)
+    kept = {"owner_id", "memory_id", "state"}
     changed = {column.name: new.excluded[column.name] for column in memories.c if column.name not in kept}
     erasing = memories.c.state == MemoryState.ERASING
     state = case((erasing, memories.c.state), else_=new.excluded.state)
-    return new.on_conflict_do_update(
-        index_elements=["owner_id", "memory_id"],
-        set_={**changed, "state": state, "version": memories.c.version + 1},
-    ).returning(memories.c.changed, memories.c.version, memories.c.state)
+    return new, {**changed, "state": state}
 
 
-_UPSERT = _upsert()
+def _next_version() -> Any:
+    """The next version of a row."""
+    new, changed = _upsert()
+    return (
+        new.values(changed=PRESENT_PLACE, version=1)
+        .on_conflict_do_update(index_elements=_KEY, set_={**changed, "version": memories.c.version + 1})
+        .returning(memories.c.changed, memories.c.version, memories.c.state)
+    )
+
+
+def _given_version() -> Any:
+    new, changed = _upsert()
+    return new.on_conflict_do_update(index_elements=_KEY, set_=changed)
+
+
+_UPSERT, _UPSERT_ALL = _next_version(), _given_version()
 _MOVED = (
     update(memories)
     .where(owned(memories), memories.c.memory_id == bindparam("id"))
@@ -137,21 +150,25 @@ class SqlMemories(Repository):
         row = self._row(_EQUAL, **{"in": scope.key, "identity": identity_of(self._hash, text=text, key=key)})
         return None if row is None else memory_of(row)
 
+    def live_equals(self, identities: Collection[Identity]) -> dict[Identity, Memory]:
+        return {identity(memory): memory for memory in self._equals(_LIVE_EQUALS, identities)}
+
     def hidden_equals(self, memories: Sequence[Memory]) -> list[Memory]:
-        return self._equals(_FORMER_EQUALS, memories)
+        return self._equals(_FORMER_EQUALS, map(identity, memories))
 
     def settle_equals(self, memories: Sequence[Memory]) -> None:
-        shadowed = self._equals(_SHADOWED_EQUALS, memories)
+        identities = {identity(memory) for memory in memories}
+        shadowed = self._equals(_SHADOWED_EQUALS, identities)
         if not shadowed:
             return
-        found = [*shadowed, *self._equals(_LIVE_EQUALS, memories)]
+        found = [*shadowed, *self._equals(_LIVE_EQUALS, identities)]
         for state, changed in groupby(settled(found), key=attrgetter("state")):
             for some in batches([memory.memory_id for memory in changed]):
                 self._run(_STAND, ids=some, **{"as": state})
 
-    def _equals(self, statement: Select[Any], memories: Sequence[Memory]) -> list[Memory]:
-        """Those found of the same scope and identity as one of these."""
-        wanted = {(m.scope.key, identity_of(self._hash, text=m.text, key=m.key)): identity(m) for m in memories}
+    def _equals(self, statement: Select[Any], identities: Iterable[Identity]) -> list[Memory]:
+        """Those found of these identities."""
+        wanted = {(scope.key, self._hash(words, IDENTITY)): (scope, words) for scope, words in identities}
         found = (
             memory_of(row)
             for some in batches(list(wanted))
@@ -159,8 +176,8 @@ class SqlMemories(Repository):
                 statement, scopes=sorted({scope for scope, _ in some}), identities=[hashed for _, hashed in some]
             )
         )
-        identities = set(wanted.values())
-        return [memory for memory in found if identity(memory) in identities]
+        said = set(wanted.values())
+        return [memory for memory in found if identity(memory) in said]
 
     def save(self, memory: Memory) -> Memory:
         try:
@@ -170,6 +187,17 @@ class SqlMemories(Repository):
                 raise KeyTaken(memory.key) from e
             raise Conflict(f"A memory equal to {memory.memory_id} is live in its scope.", id=memory.memory_id) from e
         return _stored(memory, row)
+
+    def save_all(self, memories: Sequence[Memory]) -> None:
+        for some in batches(memories):
+            rows = [
+                {**values_of(memory, self._hash), "version": memory.version, "changed": memory.changed}
+                for memory in some
+            ]
+            try:
+                self._insert(_UPSERT_ALL, rows)
+            except IntegrityError as e:
+                raise Conflict("A memory equal to one of several is live in its scope.", ids=len(some)) from e
 
     def save_moved(self, memories: Sequence[Memory]) -> None:
         rows = [{"id": memory.memory_id, "owner": self._owner_id, **_moved(memory, self._hash)} for memory in memories]

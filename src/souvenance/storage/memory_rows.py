@@ -27,6 +27,9 @@ COLUMNS = tuple(
 LIVE = memories.c.state == literal_column("'live'")
 
 
+IDENTITY = "identity"
+"""The purpose of the hashes in `identity_hash`."""
+
 # Many rows are read in every turn: looking up is several times faster than calling an enumeration.
 _ORIGINS = {origin.value: origin for origin in Origin}
 _STATES = {state.value: state for state in MemoryState}
@@ -49,7 +52,7 @@ def standing_of(memory: Memory) -> Standing:
 
 def identity_of(hasher: Hasher, *, text: str, key: str | None) -> bytes:
     """What makes two memories of a scope the same one (M10)."""
-    return hasher(words_of(text=text, key=key), "identity")
+    return hasher(words_of(text=text, key=key), IDENTITY)
 
 
 def memory_of(row: Sequence[Any]) -> Memory:

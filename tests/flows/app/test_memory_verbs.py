@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from souvenance.app.remember import NewMemory, remember, remember_many
 from souvenance.domain.bot import Preset
 from souvenance.domain.draft import Draft
 from souvenance.domain.ids import BotId, DraftId, ErasureId, MemoryId
+from souvenance.domain.journal import Add, Pin
 from souvenance.domain.memory import ACCOUNT_SCOPE, Origin, Scope
 from souvenance.errors import (
     BadValue,
@@ -171,6 +173,33 @@ async def test_m3_several_at_once_are_stored_all_or_none(house: House) -> None:
     assert await house.pairs() == {"b": "there"}
     with pytest.raises(BadValue):
         await remember_many(house.kit, house.owner, [])
+
+
+async def test_m10_what_is_said_twice_in_one_batch_is_one_memory_with_two_sources(house: House) -> None:
+    texts = ("likes tea", "owns a boat", "Likes  TEA.")
+    new = [NewMemory(text=text, scope=ACCOUNT_SCOPE, pinned=text == "Likes  TEA.") for text in texts]
+    tea, boat, again = await remember_many(house.kit, house.owner, new)
+    assert [one.created for one in (tea, boat, again)] == [True, True, False]
+    assert again.memory.memory_id == tea.memory.memory_id
+    assert {one.text for one in await house.memories()} == {"likes tea", "owns a boat"}
+    assert again.memory == (await read_memory(house.kit, house.owner, tea.memory.memory_id)).memory
+    assert (again.memory.pinned, boat.memory.pinned) == (True, False)
+    operations = await memory_history(house.kit, house.owner, tea.memory.memory_id)
+    assert [type(one.intent) for one in operations] == [Add, Add, Pin]
+    assert tea.memory.place < boat.memory.place < operations[1].place
+
+
+async def test_k2_one_key_twice_in_a_batch_holds_the_last_value_where_it_may_and_is_found_by_it(house: House) -> None:
+    scope = Scope.of_bot((await house.bot(preset=Preset.NOTEBOOK)).bot_id)
+    values = [NewMemory(text=text, scope=scope, key="drink") for text in ("tea", "mead")]
+    with pytest.raises(KeyTaken):
+        await remember_many(house.kit, house.owner, values)
+    assert await house.pairs() == {}
+    first, second = await remember_many(house.kit, house.owner, [replace(one, overwrite=True) for one in values])
+    assert (first.created, second.updated, second.memory.version) == (True, True, 2)
+    assert await house.pairs() == {"drink": "mead"}
+    found = [await query_memories(house.kit, house.owner, Query(text=text)) for text in ("mead", "tea")]
+    assert [len(one.memories) for one in found] == [1, 0]
 
 
 async def test_a_notebook_takes_no_text_without_a_key_and_an_unknown_bot_nothing(house: House) -> None:
