@@ -13,8 +13,8 @@ import gc
 import sqlite3
 import statistics
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager, closing
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -158,23 +158,22 @@ async def measure_sqlite(folder: Path, samples: int, others: int) -> dict[str, o
     """The figures on SQLite, in this folder."""
     settings = read_settings({"folder": folder}, environment={})
     async with await open_house(settings, models=ScriptedModel()) as house:
-        assert isinstance(house.kit.store, SqliteStore)
-        store = house.kit.store
 
-        @asynccontextmanager
-        async def floor() -> AsyncIterator[Floor]:
+        async def taken(owner_id: OwnerId, bot_id: BotId) -> Figures:
+            # What is noted of a store must be asked for before it is first used: this one is its own.
+            store = await SqliteStore.open(folder)
             await asyncio.to_thread(_copy, folder / FILE, folder / "floor.db")
             async with aclosing(BareSqlite(folder / "floor.db")) as bare:
-                yield bare
+                measured = Measured(house.kit, MeasuredStore(store, store.engine), owner_id, bot_id)
+                figures = await measured.take(bare, samples)
+            await store.close()
             (folder / "floor.db").unlink()
+            return figures
 
         alone, crowded = await prepare(house, ALONE), await prepare(house, CROWDED)
-        async with floor() as bare:
-            figures = await Measured(house.kit, MeasuredStore(store, store.engine), ALONE, alone).take(bare, samples)
+        figures = await taken(ALONE, alone)
         await asyncio.to_thread(_execute, folder / FILE, await crowd(house.kit, others))
-        async with floor() as bare:
-            beside_others = Measured(house.kit, MeasuredStore(store, store.engine), CROWDED, crowded)
-            return report(figures, await beside_others.take(bare, samples), others)
+        return report(figures, await taken(CROWDED, crowded), others)
 
 
 def _execute(path: Path, statements: Sequence[str]) -> None:
