@@ -25,7 +25,7 @@ def index_said(
     """Index new `replies` by their terms, and what is not indexed yet of the user: in their turn (`said`), and in the
     turns just `before` it that nobody answered. `known` has terms by text, worked out before the store was held.
     """
-    asked = {m.message_id: m.text for m in said if m.role is Role.USER}
+    asked: dict[str, str] = {m.message_id: m.text for m in said if m.role is Role.USER}
     unanswered = [m.message_id for m in _unanswered(before)]
     if unanswered:
         asked |= {m.message_id: m.text for m in unit.messages.many(unanswered)}
