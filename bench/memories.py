@@ -160,7 +160,7 @@ async def measure_sqlite(folder: Path, samples: int, others: int) -> dict[str, o
     async with await open_house(settings, models=ScriptedModel()) as house:
 
         async def taken(owner_id: OwnerId, bot_id: BotId) -> Figures:
-            # What is noted of a store must be asked for before it is first used: this one is its own.
+            # A store of its own: a second listener to the statements of one would slow each of them.
             store = await SqliteStore.open(folder)
             await asyncio.to_thread(_copy, folder / FILE, folder / "floor.db")
             async with aclosing(BareSqlite(folder / "floor.db")) as bare:

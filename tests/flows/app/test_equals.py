@@ -150,9 +150,11 @@ async def test_t1_what_a_person_pinned_has_only_the_persons_source_once_its_repl
 async def test_z3_writing_a_key_again_reads_nothing_of_its_history(
     house: House, real_store: SqliteStore | PostgresStore
 ) -> None:
+    scope = Scope.of_bot((await house.bot()).bot_id)
+
     def keep(value: int) -> Store:
         content = Content(text=f"mood {value}", key="mood", evidence=(Evidence(at=house.clock.now()),))
-        return Store(memory_id=MemoryId(f"mem_{value}"), scope=_SCOPE, content=content, terms=("mood",))
+        return Store(memory_id=MemoryId(f"mem_{value}"), scope=scope, content=content, terms=("mood",))
 
     for value in range(5):
         await wish(house, keep(value))
@@ -162,7 +164,7 @@ async def test_z3_writing_a_key_again_reads_nothing_of_its_history(
     await wish(house, keep(5))
     assert any("INSERT INTO operations" in statement for statement in statements)
     assert not [one for one in statements if "FROM operations" in one or "FROM evidence" in one]
-    memory = await house.read(lambda unit: unit.memories.equal_to(_SCOPE, text="", key="mood"))
+    memory = await house.read(lambda unit: unit.memories.equal_to(scope, text="", key="mood"))
     assert memory is not None
     assert len(await house.sources(memory)) == 1
     folded = fold(await house.read(lambda unit: unit.journal.of_memory(memory.memory_id)))
