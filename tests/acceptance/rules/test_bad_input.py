@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import json
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
@@ -11,11 +13,13 @@ import pytest
 import pytest_asyncio
 
 from souvenance.settings import Settings
-from souvenance.testing import say
+from souvenance.testing import RecordedRequest, Reply, echo, say
+from souvenance.testing.scripted_upstream import Responder
 from tests.acceptance.rules.stranger import Stranger, strangers_house
 from tests.acceptance.rules.world import World
 from tests.acceptance.stored import listed
 from tests.flows.app.house import called, calls
+from tests.flows.serving import served
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -198,20 +202,38 @@ async def test_an_expired_draft_can_be_neither_edited_nor_saved_alone_or_with_ot
     await world.ok("DELETE", f"/drafts/{ids[1]}")
 
 
-async def test_one_turn_that_is_asked_again_twice_at_once_is_never_a_mixture(world: World) -> None:
+@pytest.mark.parametrize("processes", [1, 2])
+async def test_one_turn_that_is_asked_again_twice_at_once_is_never_a_mixture(
+    world: World, settings: Settings, processes: int
+) -> None:
     mira = await world.bot()
-    scope, chat = f"bot:{mira}", await world.chat(mira)
-    turn = (await world.say(chat, "Who am I?", calls(called("remember", text="is old")), say("old")))["done"]["turn"]
-    for name in ("one", "two"):
-        world.upstream.script(calls(called("remember", text=f"is {name}")), say(name))
-    again = f"/turns/{turn['id']}/regenerate"
-    answers = await asyncio.gather(*(world.ask("POST", again, {"stream": False}) for _ in range(2)))
+    chat = await world.chat(mira)
+    turn = (await world.say(chat, "Who am I?", calls(called("remember", text="0")), say("0")))["done"]["turn"]["id"]
+    world.upstream.respond_with(_remembering_a_number_and_saying_it())
+    async with served(settings, clock=world.clock) as second:
+        doors = (world.rest, world.rest if processes == 1 else second.rest)
+        asked = (door.post(f"/turns/{turn}/regenerate", json={"stream": False}) for door in doors)
+        answers = await asyncio.gather(*asked)
+    world.upstream.respond_with(echo)
     assert sorted(answer.status_code for answer in answers) in ([200, 200], [200, 409])
-    replies = (await world.turn(turn["id"]))["messages"][1:]
+    replies = (await world.turn(turn))["messages"][1:]
     assert [reply["variant"] for reply in replies] == list(range(len(replies)))
     (chosen,) = [reply["text"] for reply in replies if reply["chosen"]]
-    assert chosen in {"one", "two"}
-    assert await world.texts(scope) == [f"is {chosen}"]
+    assert chosen in {"1", "2"}
+    assert await world.texts(f"bot:{mira}") == [chosen]
+
+
+def _remembering_a_number_and_saying_it() -> Responder:
+    """A model that keeps the next number by a tool call, and then says the one that it kept."""
+    numbers = itertools.count(1)
+
+    def respond(request: RecordedRequest) -> Reply:
+        messages = json.loads(request.body)["messages"]
+        if messages[-1]["role"] != "tool":
+            return calls(called("remember", text=str(next(numbers))))
+        return say(json.loads(messages[-2]["tool_calls"][0]["function"]["arguments"])["text"])
+
+    return respond
 
 
 async def test_a_model_that_deletes_edits_or_pins_by_ids_it_was_never_shown_changes_nothing(

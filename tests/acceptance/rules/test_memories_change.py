@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -258,10 +259,15 @@ async def test_m14_after_an_erasure_no_table_index_prompt_or_file_holds_a_word_o
         await world.say(chat, "And?", calls(called("memory_query", text=marker)), say("I know"))
         await world.say(chat, "Two", calls(called("update_memory", id=1, text=f"keeps two {marker}s")), say("Ok"))
         await world.add(f"{marker} is spelt so", scope, pinned=True)
+        world.upstream.script(say(json.dumps({"memories": [{"text": f"keeps two {marker}s"}]})))
+        await world.ok("POST", "/drafts", {"description": "what is kept", "bot": mira})
+        other = await world.bot("Pythia")
+        await world.add(f"the other's {marker}", f"bot:{other}")
         told = await world.say(chat, "So?")
         assert marker in world.prompt.text
         assert await traces_of(marker, folder=folder, database_url=database_url), "it is there to be found"
         await world.ok("POST", "/memories/erase", {"ids": [one["id"] for one in await world.memories(scope)]})
+        await world.ok("DELETE", f"/bots/{other}", memories="erase")
         clock.advance(timedelta(seconds=11))
     async with _served(settings, clock, upstream) as world:
         assert await world.found(marker) == []
