@@ -66,10 +66,10 @@ def scopes_read(policy: Policy, opened: OpenedTurn) -> tuple[Scope, ...]:
 
 
 def scopes_to_change(policy: Policy, opened: OpenedTurn) -> frozenset[Scope]:
-    """Where the speaker's model may change what is there: in the scopes of its own preset (E1), not in those of other
-    members, whose memories have no number to be changed by (V1, M7).
+    """Where the speaker's model may change what is there: only where it writes (E1). What else it reads, such as a
+    companion the account's memories and those of other members, has no number to be changed by (V1, M7).
     """
-    return frozenset(_own_scopes(policy, opened))
+    return frozenset(scope for scope in _own_scopes(policy, opened) if scope.kind in policy.write_scopes)
 
 
 def _own_scopes(policy: Policy, opened: OpenedTurn) -> tuple[Scope, ...]:

@@ -119,7 +119,8 @@ _STATES = {state.value: state for state in MessageState}
 
 def _in_window(row: Row[Any]) -> WindowMessage:
     # Unpacked by place: the live window of every turn passes here.
-    message_id, position, role, bot_id, text, tokens = row
+    values: Sequence[Any] = row
+    message_id, position, role, bot_id, text, tokens = values
     return WindowMessage(
         message_id=message_id, position=position, role=_ROLES[role], bot_id=bot_id, text=text, tokens=tokens
     )

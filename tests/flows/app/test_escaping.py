@@ -90,8 +90,9 @@ async def _forget(house: House, memory_id: MemoryId) -> None:
 async def test_m12_no_text_and_no_subject_leaves_its_line(
     house: House, *, text: str, subject: str, pinned: bool
 ) -> None:
-    chat = await house.chat(await house.bot(f"bot {len(house.model.requests)}"))
-    memory = await house.remember(text, subject=subject, pinned=pinned)
+    bot = await house.bot(f"bot {len(house.model.requests)}")
+    chat = await house.chat(bot)
+    memory = await house.remember(text, Scope.of_bot(bot.bot_id), subject=subject, pinned=pinned)
     await house.say(chat, "Hello")
     tag, number = ("pinned_memories", "") if pinned else ("memories", r"\[1\] ")
     about = r"about (?P<subject>[^\n]*?): " if subject else ""
@@ -120,9 +121,10 @@ async def test_k2_m12_no_key_and_no_value_leaves_its_line(house: House, *, pairs
 @_ROUNDS
 @given(text=_FACT)
 async def test_m12_no_text_leaves_its_line_in_the_since_then_list(house: House, *, text: str) -> None:
-    chat = await house.chat(await house.bot(f"bot {len(house.model.requests)}"))
+    bot = await house.bot(f"bot {len(house.model.requests)}")
+    chat = await house.chat(bot)
     await house.say(chat, "Hello")
-    memory = await house.remember(text)
+    memory = await house.remember(text, Scope.of_bot(bot.bot_id))
     await house.say(chat, "And now?")
     listed = re.search(r"<memory_changes>\n- \[1\] ([^\n]*)\n</memory_changes>\Z", house.prompt.since)
     assert listed is not None

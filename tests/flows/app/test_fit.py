@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from souvenance.app.read_prompts import prompts_of_message
 from souvenance.domain.bot import Preset
-from souvenance.domain.memory import Scope
+from souvenance.domain.memory import ACCOUNT_SCOPE, Scope
 from souvenance.domain.sent import SentPrompt
 from souvenance.models.tokens import O200k
 from souvenance.testing import say
@@ -13,10 +13,10 @@ from tests.flows.app.house import House, Told, called, calls
 FACT = "keeps a notebook about the birds that pass over the lighthouse in autumn, with weather and wind"
 
 
-async def _remember(house: House, count: int, *, pinned: bool = False) -> None:
+async def _remember(house: House, count: int, *, scope: Scope = ACCOUNT_SCOPE, pinned: bool = False) -> None:
     for number in range(count):
         house.clock.advance(seconds=1)
-        await house.remember(f"{'Pinned' if pinned else 'Fact'} {number:03}: {FACT}", pinned=pinned)
+        await house.remember(f"{'Pinned' if pinned else 'Fact'} {number:03}: {FACT}", scope, pinned=pinned)
 
 
 async def _sent(house: House, told: Told) -> SentPrompt:
@@ -112,8 +112,9 @@ async def test_w7_the_newest_message_is_whole_even_if_nothing_else_fits(house: H
 async def test_v1_a_memory_that_gave_way_cannot_be_named_by_its_number(house: House) -> None:
     """Only short ids that stood in this prompt count."""
     roomy = house.with_context(100_000)
-    chat = await roomy.chat(await roomy.bot())
-    await _remember(roomy, 60)
+    bot = await roomy.bot()
+    chat = await roomy.chat(bot)
+    await _remember(roomy, 60, scope=Scope.of_bot(bot.bot_id))
     await roomy.say(chat, "Hello")
     oldest = next(line for line in roomy.prompt.system.splitlines() if "Fact 000:" in line)
     number = int(oldest.split("[")[1].split("]")[0])

@@ -13,7 +13,7 @@ from souvenance.app.pin_memory import pin_memory
 from souvenance.app.read_prompts import prompts_of_message
 from souvenance.app.turn import Delta, InConversation, Noted, TurnRequest
 from souvenance.domain.limits import Level
-from souvenance.domain.memory import ACCOUNT_SCOPE, Scope
+from souvenance.domain.memory import Scope
 from souvenance.testing import say
 from tests.flows.app.house import House, Prompt, Told, called, calls
 
@@ -56,23 +56,24 @@ async def test_c6_what_comes_to_a_full_block_is_listed_and_takes_its_place_with_
     bot = await small.bot()
     chat = await small.chat(bot)
     for number in range(10):
-        await small.remember(f"fact {number}")
+        await small.remember(f"fact {number}", Scope.of_bot(bot.bot_id))
     first = await _epoch(small, await small.say(chat, "Hello"))
     for number in range(10, 13):
         house.clock.advance(seconds=1)
-        await small.remember(f"fact {number}")
+        await small.remember(f"fact {number}", Scope.of_bot(bot.bot_id))
         assert await _epoch(small, await small.say(chat, "Hello")) == first
         assert f"fact {number}" in small.prompt.since
     house.clock.advance(seconds=1)
-    await small.remember("fact 13")
+    await small.remember("fact 13", Scope.of_bot(bot.bot_id))
     assert await _epoch(small, await small.say(chat, "Hello")) == first + 1
     assert set(_numbers(small.prompt)) == {f"fact {number}" for number in range(4, 14)}
 
 
 async def test_m5_pinned_memories_stand_in_a_block_of_their_own_without_a_number(house: House) -> None:
-    await house.remember("is allergic to walnuts", pinned=True)
-    await house.remember("likes tea")
-    await house.say(await house.chat(await house.bot()), "Hello")
+    bot = await house.bot()
+    await house.remember("is allergic to walnuts", Scope.of_bot(bot.bot_id), pinned=True)
+    await house.remember("likes tea", Scope.of_bot(bot.bot_id))
+    await house.say(await house.chat(bot), "Hello")
     pinned, others = house.prompt.system.split("</pinned_memories>")
     assert "<pinned_memories>\n- (recent) is allergic to walnuts\n" in pinned
     assert "<memories>\n- [1] (recent) likes tea\n</memories>" in others
@@ -126,8 +127,9 @@ async def test_c6_between_epochs_95_per_cent_of_a_prompt_are_the_identical_prefi
 
 
 async def test_c6_what_a_model_stores_stands_in_the_since_then_list_and_the_block_stays(house: House) -> None:
-    await house.remember("likes tea")
-    chat = await house.chat(await house.bot())
+    bot = await house.bot()
+    await house.remember("likes tea", Scope.of_bot(bot.bot_id))
+    chat = await house.chat(bot)
     await house.say(chat, "Hello", calls(called("remember", text="is called Renko")), say("Hi"))
     block = house.prompts[0].system
     told = await house.say(chat, "And now?")
@@ -137,10 +139,11 @@ async def test_c6_what_a_model_stores_stands_in_the_since_then_list_and_the_bloc
 
 
 async def test_c6_update_and_forget_by_a_model_are_told_in_the_list(house: House) -> None:
-    await house.remember("lives in Graz")
+    bot = await house.bot()
+    await house.remember("lives in Graz", Scope.of_bot(bot.bot_id))
     house.clock.advance(seconds=1)
-    await house.remember("likes tea")
-    chat = await house.chat(await house.bot())
+    await house.remember("likes tea", Scope.of_bot(bot.bot_id))
+    chat = await house.chat(bot)
     await house.say(chat, "Hello")
     numbers = _numbers(house.prompt)
     await house.say(
@@ -161,7 +164,7 @@ async def test_c6_update_and_forget_by_a_model_are_told_in_the_list(house: House
 async def test_c6_m1_what_another_conversation_stores_is_in_the_next_prompt(house: House) -> None:
     bot = await house.bot()
     one, other = await house.chat(bot), await house.chat(bot)
-    await house.remember("likes tea")
+    await house.remember("likes tea", Scope.of_bot(bot.bot_id))
     await house.say(one, "Hello")
     await house.say(other, "Hi", calls(called("remember", text="is called Renko")), say("Noted"))
     await house.say(one, "And now?")
@@ -233,23 +236,27 @@ async def test_m14_erased_text_is_in_no_later_prompt_and_undo_brings_it_back(hou
 
 
 async def test_c6_a_list_of_too_many_entries_starts_a_new_epoch(house: House) -> None:
-    chat = await house.chat(await house.bot())
+    bot = await house.bot()
+    chat = await house.chat(bot)
     await house.say(chat, "Hello")
     for number in range(12):
-        await house.remember(f"fact {number:02}")
+        await house.remember(f"fact {number:02}", Scope.of_bot(bot.bot_id))
     await house.say(chat, "And now?")
     assert house.prompt.since.count("\n- [") == 12
-    await house.remember("one too many")
+    await house.remember("one too many", Scope.of_bot(bot.bot_id))
     await house.say(chat, "And now?")
     assert house.prompt.since == ""
     assert house.prompt.system.count("- [") == 13
 
 
 async def test_c6_a_list_of_too_many_tokens_starts_a_new_epoch(house: House) -> None:
-    chat = await house.chat(await house.bot())
+    bot = await house.bot()
+    chat = await house.chat(bot)
     await house.say(chat, "Hello")
     for number in range(10):
-        await house.remember(f"fact {number:02} " + "about the long and winding coast road " * 10)
+        await house.remember(
+            f"fact {number:02} " + "about the long and winding coast road " * 10, Scope.of_bot(bot.bot_id)
+        )
     await house.say(chat, "And now?")
     assert house.prompt.since == ""
     assert house.prompt.system.count("- [") == 10
@@ -288,14 +295,14 @@ async def test_c6_no_clock_is_in_the_prefix(house: House) -> None:
 async def test_short_ids_stay_and_are_never_given_again(house: House) -> None:
     bot = await house.bot()
     chat = await house.chat(bot)
-    first = await house.remember("likes tea")
+    first = await house.remember("likes tea", Scope.of_bot(bot.bot_id))
     house.clock.advance(seconds=1)
-    await house.remember("likes rain")
+    await house.remember("likes rain", Scope.of_bot(bot.bot_id))
     await house.say(chat, "Hello")
     numbers = _numbers(house.prompt)
     assert sorted(numbers.values()) == [1, 2]
     await erase_memories(house.kit, house.owner, [first.memory_id])
-    await house.remember("likes snow")
+    await house.remember("likes snow", Scope.of_bot(bot.bot_id))
     await house.say(chat, "Hello")
     assert _numbers(house.prompt) == {"likes rain": numbers["likes rain"], "likes snow": 3}
 
@@ -303,20 +310,21 @@ async def test_short_ids_stay_and_are_never_given_again(house: House) -> None:
 async def test_v1_a_number_of_another_conversation_means_nothing_here(house: House) -> None:
     bot = await house.bot()
     one, other = await house.chat(bot), await house.chat(bot)
-    await house.remember("likes tea")
+    await house.remember("likes tea", Scope.of_bot(bot.bot_id))
     await house.say(one, "Hello", calls(called("remember", text="is called Renko")), say("Hi"))
     told = await house.say(other, "Hello", calls(called("forget", id=99)), say("It is not there"))
     assert told.kinds == ["refused"]
-    assert await house.texts(ACCOUNT_SCOPE) == ["likes tea"]
+    assert await house.texts() == ["likes tea", "is called Renko"]
     answered = house.prompt.messages[-1]
     assert answered["role"] == "tool"
     assert "No memory [99] was shown to you here" in answered["content"]
 
 
 async def test_m5_a_model_cannot_change_or_remove_a_memory_that_was_pinned_meanwhile(house: House) -> None:
+    bot = await house.bot()
     """The number was shown while it was unpinned; the write is decided again when it is carried out."""
-    memory = await house.remember("likes tea")
-    chat = await house.chat(await house.bot())
+    memory = await house.remember("likes tea", Scope.of_bot(bot.bot_id))
+    chat = await house.chat(bot)
     await house.say(chat, "Hello")
 
     house.model.script(

@@ -78,10 +78,11 @@ async def test_v1_the_tool_traffic_is_not_in_the_history_sent_later(house: House
 
 
 async def test_v1_several_calls_of_one_reply_are_all_carried_out(house: House) -> None:
-    await house.remember("lives in Graz")
+    bot = await house.bot()
+    await house.remember("lives in Graz", Scope.of_bot(bot.bot_id))
     house.clock.advance(seconds=1)
-    await house.remember("likes tea")
-    chat = await house.chat(await house.bot())
+    await house.remember("likes tea", Scope.of_bot(bot.bot_id))
+    chat = await house.chat(bot)
     told = await house.say(
         chat,
         "I moved, am called Renko and hate tea",
@@ -217,8 +218,9 @@ async def test_v1_memory_query_gives_pinned_memories_no_number(house: House) -> 
 
 
 async def test_v1_what_a_reply_forgot_cannot_be_changed_or_found_any_more_in_it(house: House) -> None:
-    await house.remember("likes tea")
-    chat = await house.chat(await house.bot())
+    bot = await house.bot()
+    await house.remember("likes tea", Scope.of_bot(bot.bot_id))
+    chat = await house.chat(bot)
     gone = [called("forget", id=1), called("update_memory", id=1, text="likes rum"), called("forget", id=1)]
     await house.say(chat, "Hello", calls(*gone, called("memory_query", text="tea")), say("Done"))
     forgotten, updated, again, found = _answers(house)
