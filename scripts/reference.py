@@ -37,20 +37,24 @@ def settings_page() -> str:
 
 
 def errors_page() -> str:
-    """Every error with the statuses it has at the doors."""
-    from souvenance.server.problems import OPENAI_STATUSES, STATUSES
+    """Every error with the statuses it has at the doors, and what the server says by itself."""
+    from souvenance.server.problems import OPENAI_CODES, OPENAI_STATUSES, OWN_CODES, STATUSES
 
     rows = [
         [
             f"`{kind.code}`",
             f"`{kind.__name__}`",
             _status(kind, STATUSES),
-            _status(kind, OPENAI_STATUSES),
+            _status(kind, OPENAI_STATUSES) + (f" `{OPENAI_CODES[kind]}`" if kind in OPENAI_CODES else ""),
             (kind.__doc__ or "").strip().splitlines()[0],
         ]
         for kind in _tree(errors.SouvenanceError)
     ]
-    says = "Every error of `souvenance.errors`, with its status on `/api/v1` and on `/v1`. Made by `make docs`."
+    rows += [[f"`{code}`", "", str(its.status), str(its.status), its.says] for code, its in OWN_CODES.items()]
+    says = (
+        "Every error of `souvenance.errors`, with its status on `/api/v1` and on `/v1` (and its code there, where "
+        "OpenAI's clients know another); below them what the server says by itself. Made by `make docs`."
+    )
     return _page("Errors", says, ["code", "class", "/api/v1", "/v1", "when"], rows)
 
 

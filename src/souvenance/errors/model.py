@@ -44,7 +44,7 @@ class ModelUnreachable(ModelError):
 
 
 class ModelRefused(ModelError):
-    """The upstream answered with an error of its own; `body` is what it said, byte for byte.
+    """The upstream answered with an error of its own; `body` is what it said, byte for byte; `/v1` passes it on.
 
     `retry_after` is its header of that name as it came, "" for none.
     """

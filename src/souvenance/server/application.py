@@ -22,7 +22,7 @@ from souvenance.server.caller import House, Report
 from souvenance.server.equals import Equals
 from souvenance.server.guard import Access, Guard
 from souvenance.server.pace import USUAL, Pace
-from souvenance.server.problems import Trouble, answer, invalid, malformed, written
+from souvenance.server.problems import Trouble, answer, invalid, malformed, own, written
 
 log = logging.getLogger(__name__)
 
@@ -108,10 +108,10 @@ async def _of_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     path = request.url.path
     if error.status_code == 404:
-        trouble = Trouble(status=404, code="no_such_path", message=f"There is nothing at {path}.")
+        trouble = own("no_such_path", f"There is nothing at {path}.")
     elif error.status_code == 405:
         message = f"{path} does not take {request.method}."
-        trouble = Trouble(status=405, code="method_not_allowed", message=message, headers=error.headers or {})
+        trouble = own("method_not_allowed", message, headers=error.headers or {})
     elif error.status_code == 400:
         trouble = malformed("it cannot be read as UTF-8 text, or is nested too deeply")
     else:
@@ -123,7 +123,7 @@ async def _of_surprise(request: Request, error: Exception) -> Response:
     """No internals leave: the log has them."""
     log.error("request_failed", extra={"path": request.url.path, "error": type(error).__name__})
     message = "Something went wrong inside Souvenance; its log says what."
-    return written(request.url.path, Trouble(status=500, code="internal_error", message=message))
+    return written(request.url.path, own("internal_error", message))
 
 
 @asynccontextmanager

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
-from http import HTTPStatus
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from souvenance.server.problems import Trouble, written
+from souvenance.server.problems import Trouble, own, written
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 # A client that is still sending cannot read an answer: this much is read to its end and thrown away.
@@ -60,18 +59,16 @@ def foreign(method: str, headers: Headers, access: Access) -> Trouble | None:
     """Why this request is not from a page or program that may ask; None when it may."""
     host = headers.get("host", "")
     if not _known_host(host, access):
-        return Trouble(
-            status=HTTPStatus.FORBIDDEN,
-            code="host_not_allowed",
-            message=f"This server does not answer to the host {host!r}; call it by its address, or allow the name.",
+        return own(
+            "host_not_allowed",
+            f"This server does not answer to the host {host!r}; call it by its address, or allow the name.",
             details={"field": "Host"},
         )
     if method in _SAFE_METHODS or _same_origin(host, headers, access):
         return None
-    return Trouble(
-        status=HTTPStatus.FORBIDDEN,
-        code="origin_not_allowed",
-        message=f"Pages of {headers.get('origin', 'another site')} may not change anything here.",
+    return own(
+        "origin_not_allowed",
+        f"Pages of {headers.get('origin', 'another site')} may not change anything here.",
         details={"field": "Origin"},
     )
 
@@ -126,19 +123,17 @@ async def _read(receive: Receive, most: int) -> _Body | None:
 
 def _unfit(body: _Body, headers: Headers, most: int) -> Trouble | None:
     if body.size > most:
-        return Trouble(
-            status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-            code="body_too_large",
-            message=f"The body has {body.size} bytes; the limit is {most}. Nothing was stored.",
+        return own(
+            "body_too_large",
+            f"The body has {body.size} bytes; the limit is {most}. Nothing was stored.",
             details={"field": "body", "size": body.size, "limit": most, "unit": "bytes"},
         )
     kind = headers.get("content-type", "")
     if not body.size or _is_json(kind):
         return None
-    return Trouble(
-        status=HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-        code="wrong_content_type",
-        message=f"The body is said to be {kind or 'of no type'!r}; expected application/json in UTF-8.",
+    return own(
+        "wrong_content_type",
+        f"The body is said to be {kind or 'of no type'!r}; expected application/json in UTF-8.",
         details={"field": "Content-Type", "expected": "application/json"},
     )
 

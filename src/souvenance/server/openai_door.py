@@ -33,6 +33,7 @@ async def models(here: Here) -> dict[str, object]:
 
 @router.get("/models/{name:path}")
 async def model(here: Here, name: str) -> dict[str, object]:
+    """One of them by its name."""
     for entry in await listed(here):
         if entry["id"] == name:
             return entry

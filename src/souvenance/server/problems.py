@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any
 
 from fastapi import Response
@@ -43,6 +44,25 @@ OPENAI_CODES: Mapping[type[SouvenanceError], str] = {
     errors.PromptTooLarge: "context_length_exceeded",
 }
 """Codes that OpenAI's clients act upon."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCode:
+    status: int
+    says: str
+
+
+OWN_CODES: Mapping[str, OwnCode] = {
+    "malformed_json": OwnCode(400, "The body is not JSON in UTF-8, or is nested too deeply."),
+    "host_not_allowed": OwnCode(403, "The Host header is a name that this server was not told of."),
+    "origin_not_allowed": OwnCode(403, "A page of another site wants to change something."),
+    "no_such_path": OwnCode(404, "There is nothing at this path."),
+    "method_not_allowed": OwnCode(405, "The path does not take this method; the header `Allow` says which."),
+    "body_too_large": OwnCode(413, "The body has more bytes than `request_bytes`; both figures are told."),
+    "wrong_content_type": OwnCode(415, "A body that is not said to be JSON in UTF-8."),
+    "internal_error": OwnCode(500, "A surprise; the log has its cause."),
+}
+"""What the server says by itself, before or beside any verb; the same status at both doors."""
 
 _RETRY_STORE_SECONDS = "1"
 _OPENAI_PATHS = ("/v1", "/chat/completions", "/models")
@@ -139,12 +159,18 @@ def invalid(path: str, found: Sequence[Mapping[str, Any]]) -> Trouble:
 
 
 def malformed(problem: str) -> Trouble:
-    return Trouble(
-        status=HTTPStatus.BAD_REQUEST,
-        code="malformed_json",
-        message=f"The body is not JSON: {problem}.",
-        details={"field": "body"},
-    )
+    return own("malformed_json", f"The body is not JSON: {problem}.", details={"field": "body"})
+
+
+def own(
+    code: str,
+    message: str,
+    *,
+    details: Mapping[str, object] = MappingProxyType({}),
+    headers: Mapping[str, str] = MappingProxyType({}),
+) -> Trouble:
+    """Trouble of the server's own, under one of `OWN_CODES`."""
+    return Trouble(status=OWN_CODES[code].status, code=code, message=message, details=details, headers=headers)
 
 
 def encoded(value: object) -> bytes:

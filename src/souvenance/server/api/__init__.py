@@ -18,13 +18,14 @@ from souvenance.server.api import (
     prompts,
     turns,
 )
+from souvenance.server.views.problem import PROBLEMS
 
 PREFIX = "/api/v1"
 
 
 def rest_router() -> APIRouter:
     """Every resource under the version's prefix."""
-    router = APIRouter(prefix=PREFIX)
+    router = APIRouter(prefix=PREFIX, responses=PROBLEMS)
     for resource in (
         about,
         health,

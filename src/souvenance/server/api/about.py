@@ -17,6 +17,7 @@ router = APIRouter(tags=["about"])
 
 @router.get("/version")
 async def version() -> VersionJson:
+    """The name and version of what answers."""
     return VersionJson(name="souvenance", version=installed_version("souvenance"))
 
 
@@ -28,6 +29,7 @@ async def limits(here: Here) -> LimitsJson:
 
 @router.get("/models")
 async def models(here: Here) -> ModelsJson:
+    """Every model that can be asked, and the one that answers where nobody names one."""
     shelf = await models_at_hand(here.kit)
     listed = await here.kit.models.models()
     return ModelsJson(items=[ModelJson.of(info) for info in listed], default=shelf.default)

@@ -20,6 +20,7 @@ router = APIRouter(prefix="/bots", tags=["bots"])
 
 @router.get("")
 async def list_(here: Here, cursor: Cursor = None, limit: Limit = None) -> PageJson[BotJson]:
+    """In the order in which they were made."""
     page = await list_bots(here.kit, here.owner_id, cursor=cursor, limit=limit)
     return PageJson(items=[BotJson.of(bot) for bot in page.items], next=page.next)
 
@@ -39,6 +40,7 @@ async def create(here: Here, form: NewBotForm) -> BotJson:
 
 @router.get("/{bot_id}")
 async def read(here: Here, bot_id: str) -> BotJson:
+    """One bot with its settings."""
     return BotJson.of(await _bot(here, bot_id))
 
 
@@ -52,6 +54,7 @@ async def change(here: Here, bot_id: str, form: BotChanges) -> BotJson:
 
 @router.get("/{bot_id}/level")
 async def level(here: Here, bot_id: str) -> LevelJson:
+    """How much of a conversation this bot keeps word for word (W1)."""
     bot = await _bot(here, bot_id)
     return LevelJson(level=await read_level(here.kit, here.owner_id, bot.bot_id))
 

@@ -55,6 +55,7 @@ async def list_(
 
 @router.post("", status_code=201)
 async def create(here: Here, form: NewConversationForm) -> ConversationJson:
+    """With a bot, with several (a group), or with a bare `model`; nothing is said yet."""
     if form.channel not in (Channel.WEB, Channel.API):
         raise BadValue("channel", value=str(form.channel), expected="web or api")
     new = NewConversation(
@@ -72,6 +73,7 @@ async def create(here: Here, form: NewConversationForm) -> ConversationJson:
 
 @router.get("/{conversation_id}")
 async def read(here: Here, conversation_id: str) -> ConversationJson:
+    """One conversation with its members, flags and figures."""
     found = await read_conversation(here.kit, here.owner_id, conversation_id_of(conversation_id))
     return ConversationJson.of(found)
 
@@ -93,5 +95,6 @@ async def messages(
 
 @router.get("/{conversation_id}/memory")
 async def memory(here: Here, conversation_id: str) -> ConversationMemoryJson:
+    """What is sent word for word, and how much waits for its summary (W4, S6)."""
     found = await conversation_memory(here.kit, here.owner_id, conversation_id_of(conversation_id))
     return ConversationMemoryJson.of(found)

@@ -60,6 +60,7 @@ async def save(here: Here, form: SaveDraftsForm) -> SavedJson:
 
 @router.patch("/{draft_id}")
 async def edit(here: Here, draft_id: str, form: DraftChanges) -> DraftJson:
+    """Fields that are left out stay; 410 for an expired one."""
     changed = await edit_draft(
         here.kit,
         here.owner_id,
@@ -74,6 +75,7 @@ async def edit(here: Here, draft_id: str, form: DraftChanges) -> DraftJson:
 
 @router.delete("/{draft_id}", status_code=204)
 async def discard(here: Here, draft_id: str) -> None:
+    """Drops it; nothing is remembered."""
     await discard_draft(here.kit, here.owner_id, _id(draft_id))
 
 

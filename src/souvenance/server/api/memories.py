@@ -97,6 +97,7 @@ async def add(here: Here, form: NewMemoryForm, response: Response) -> Remembered
 
 @router.get("/room")
 async def room(here: Here, scope: Scoped = "account") -> RoomJson:
+    """How full a scope is; a limit of null means that there is none (M2)."""
     found = await browse.room(here.kit, here.owner_id, parse_scope("scope", scope))
     return room_json(scope, found)
 
@@ -148,6 +149,7 @@ async def erase(here: Here, form: EraseForm) -> ErasureJson:
 
 @router.get("/{memory_id}")
 async def read(here: Here, memory_id: str) -> ListedMemoryJson:
+    """One memory with its sources, as it is now."""
     return await _shown(here, _id(memory_id))
 
 
@@ -168,6 +170,7 @@ async def edit(here: Here, memory_id: str, form: MemoryChanges) -> ListedMemoryJ
 
 @router.delete("/{memory_id}")
 async def delete(here: Here, memory_id: str) -> ErasureJson:
+    """Erases one; out of sight at once, gone once the offer to undo ends (M14)."""
     return ErasureJson.of(await erase_memories(here.kit, here.owner_id, [_id(memory_id)]))
 
 
@@ -180,6 +183,7 @@ async def pin(here: Here, memory_id: str, form: PinForm) -> ListedMemoryJson:
 
 @router.put("/{memory_id}/archived")
 async def archive(here: Here, memory_id: str, form: ArchiveForm) -> ListedMemoryJson:
+    """Takes it out of every prompt, or lets it back in; it stays listed and can be found."""
     changed = await archive_memory(here.kit, here.owner_id, _id(memory_id), archived=form.archived)
     return await _shown(here, changed.memory_id)
 

@@ -17,12 +17,14 @@ router = APIRouter(prefix="/personas", tags=["personas"])
 
 @router.get("")
 async def list_(here: Here, cursor: Cursor = None, limit: Limit = None) -> PageJson[PersonaJson]:
+    """In the order in which they were made."""
     page = await list_personas(here.kit, here.owner_id, cursor=cursor, limit=limit)
     return PageJson(items=[PersonaJson.of(persona) for persona in page.items], next=page.next)
 
 
 @router.post("", status_code=201)
 async def create(here: Here, form: NewPersonaForm) -> PersonaJson:
+    """A name and a description that a user wears in a chat."""
     return PersonaJson.of(await create_persona(here.kit, here.owner_id, form.name, form.description))
 
 
@@ -42,5 +44,6 @@ async def change(here: Here, persona_id: str, form: PersonaChanges) -> PersonaJs
 
 @router.delete("/{persona_id}", status_code=204)
 async def delete(here: Here, persona_id: str) -> Response:
+    """Takes the mask away; conversations that wore it go on without one."""
     await delete_persona(here.kit, here.owner_id, PersonaId(known_shape("persona", persona_id)))
     return Response(status_code=204)

@@ -21,6 +21,7 @@ async def of_message(here: Here, message_id: str) -> PromptsJson:
 
 @router.get("/prompts/{prompt_id}")
 async def read(here: Here, prompt_id: str) -> PromptJson:
+    """One request with its parts, their layers and what was left out."""
     found = await read_prompt(here.kit, here.owner_id, PromptId(known_shape("prompt", prompt_id)))
     return PromptJson.whole(found)
 
