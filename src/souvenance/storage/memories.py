@@ -197,7 +197,7 @@ class SqlMemories(Repository):
             try:
                 self._insert(_UPSERT_ALL, rows)
             except IntegrityError as e:
-                raise Conflict("A memory equal to one of several is live in its scope.", ids=len(some)) from e
+                raise Conflict("A memory equal to one of several is live in its scope.", size=len(some)) from e
 
     def save_moved(self, memories: Sequence[Memory]) -> None:
         rows = [{"id": memory.memory_id, "owner": self._owner_id, **_moved(memory, self._hash)} for memory in memories]
