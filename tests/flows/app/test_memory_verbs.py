@@ -406,8 +406,9 @@ async def test_m14_what_was_erased_may_be_told_anew(house: House) -> None:
 
 
 async def test_m14_a_deletion_by_a_model_is_no_erasure(house: House) -> None:
-    memory = await house.remember("likes tea")
-    await house.say(await house.chat(await house.bot()), "No tea", calls(called("forget", id=1)), say("Gone"))
+    bot = await house.bot()
+    memory = await house.remember("likes tea", Scope.of_bot(bot.bot_id))
+    await house.say(await house.chat(bot), "No tea", calls(called("forget", id=1)), say("Gone"))
     assert await house.memories() == []
     history = await memory_history(house.kit, house.owner, memory.memory_id)
     assert [type(operation.intent).__name__ for operation in history] == ["Add", "Delete"]
