@@ -1,6 +1,7 @@
 """O1 to O4 through public doors, as far as saved memories go: what a conversation may read, write and find.
 
-O5 and O7 have no door yet; `tests/property/test_policy.py` shows them.
+O5 and O7 have no door yet: `tests/unit/domain/test_policy.py` shows them row by row. Nor has O4 a chat that stores
+nothing, so that none may be taken for one.
 """
 
 from __future__ import annotations
