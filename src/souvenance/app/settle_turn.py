@@ -9,22 +9,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from souvenance.app.change_memories import Cause, Changed, NotChanged, Outcome, Store, carry_out
+from souvenance.app.change_memories import Cause, Changed, Outcome, carry_out
 from souvenance.app.gather_turn import scopes_read
 from souvenance.app.history_chain import hash_after
 from souvenance.app.index_said import index_said
+from souvenance.app.keep_prompts import Sent, keep_prompts, sent_prompt
 from souvenance.app.kit import Kit
 from souvenance.app.off_loop import off_loop
 from souvenance.app.open_turn import OpenedTurn
 from souvenance.app.plan_turn import Plan
-from souvenance.app.reply import Reply, Round
+from souvenance.app.reply import Reply
 from souvenance.app.stand_in import exchange, left_by
 from souvenance.domain.basis import scope_words
 from souvenance.domain.conversation import Conversation, Message, MessageState, Role, Turn, TurnState
-from souvenance.domain.cost import learn
-from souvenance.domain.ids import MemoryId, MessageId, OwnerId, PromptId
+from souvenance.domain.ids import BotId, MessageId, OwnerId
 from souvenance.domain.journal import Actor, Anchor
-from souvenance.domain.sent import ERASED, Part, SentPrompt
+from souvenance.domain.memory import ScopeKind
+from souvenance.domain.sent import SentPrompt
 from souvenance.domain.terms import terms
 from souvenance.errors import NotFound, NotLastTurn, TurnSuperseded
 from souvenance.ports.memories import Kind
@@ -90,7 +91,7 @@ def _worked_out(kit: Kit, plan: Plan, reply: Reply, *, cut_off: bool) -> _Result
         reply=reply,
         state=MessageState.CUT_OFF if cut_off else MessageState.WHOLE,
         message_id=MessageId(kit.ids.new("msg")),
-        prompts=tuple(_sent(kit, plan, told, number, now) for number, told in enumerate(reply.rounds)),
+        prompts=tuple(sent_prompt(kit, plan, told, number, now) for number, told in enumerate(reply.rounds)),
         tokens=kit.tokenizer.count(_SAVED.format(1) if reply.is_calls_only and not before else before + reply.text),
         now=now,
         terms=terms(before + reply.text),
@@ -128,7 +129,7 @@ def _settle(unit: Unit, result: _Result) -> Settled:
         _keep_epoch(unit, conversation, result, moved=moved)
     if reply.given:
         unit.short_ids.put(conversation.conversation_id, reply.given)
-    _keep_prompts(unit, result, message, outcomes, moved=moved)
+    keep_prompts(unit, _what_was_sent(result, message, outcomes, moved=moved))
     turn = _close(turn, result, message)
     unit.turns.save(turn)
     now_said = _said_now(earlier, left, message)
@@ -257,20 +258,15 @@ def _close(turn: Turn, result: _Result, message: Message | None) -> Turn:
     return turn if message is None else replace(turn, state=TurnState.WHOLE)
 
 
-def _keep_prompts(
-    unit: Unit, result: _Result, message: Message | None, outcomes: Sequence[Outcome], *, moved: bool
-) -> None:
-    plan, reply = result.plan, result.reply
-    gone = (_erased_meanwhile(unit, result) if moved else frozenset()) | _refused_as_erased(reply, outcomes)
-    for prompt in result.prompts:
-        parts = _blanked(_of_what_was_stored(prompt.parts, reply, outcomes), gone)
-        unit.prompts.put(replace(prompt, message_id=None if message is None else message.message_id, parts=parts))
-    calibration = learnt = plan.gathered.calibration
-    for told in reply.rounds:
-        if told.usage is not None:
-            learnt = learn(learnt, estimated=told.estimated_in, reported=told.usage.tokens_in)
-    if learnt != calibration and plan.opened.model is not None:
-        unit.calibrations.save(plan.opened.model.name, learnt)
+def _what_was_sent(result: _Result, message: Message | None, outcomes: Sequence[Outcome], *, moved: bool) -> Sent:
+    return Sent(
+        plan=result.plan,
+        reply=result.reply,
+        prompts=result.prompts,
+        outcomes=outcomes,
+        message_id=None if message is None else message.message_id,
+        moved=moved,
+    )
 
 
 def _keep_epoch(unit: Unit, conversation: Conversation, result: _Result, *, moved: bool) -> None:
@@ -284,44 +280,16 @@ def _keep_epoch(unit: Unit, conversation: Conversation, result: _Result, *, move
 
 
 def _scopes_moved(unit: Unit, result: _Result) -> bool:
-    """Whether a person edited, pinned or erased something that this prompt read, since it was read."""
-    scopes = scopes_read(result.plan.policy, result.plan.opened)
-    now = scope_words({scope.key: state.epoch for scope, state in unit.scopes.read(scopes).items()})
-    return any(result.plan.scopes_seen.get(key) != epoch for key, epoch in now.items())
-
-
-def _erased_meanwhile(unit: Unit, result: _Result) -> frozenset[MemoryId]:
-    """The memories in this prompt that were purged while the model spoke: no purge will come past them again."""
-    named = {part.memory_id for prompt in result.prompts for part in prompt.parts if part.memory_id is not None}
-    there = {memory.memory_id for memory in unit.memories.many(sorted(named))}
-    wished = {wish.memory_id for wish, _ in result.reply.wishes if isinstance(wish, Store)}
-    of_others = result.plan.gathered.of_others | result.reply.of_others
-    return frozenset(named - there - wished - of_others)
-
-
-def _refused_as_erased(reply: Reply, outcomes: Sequence[Outcome]) -> frozenset[MemoryId]:
-    """What calls name that wished to bring back what a person erased: their words would outlive every purge (M14)."""
-    return frozenset(
-        wish.memory_id
-        for (wish, _), outcome in zip(reply.wishes, outcomes, strict=True)
-        if isinstance(outcome, NotChanged) and outcome.reason == "erased"
-    )
-
-
-def _blanked(parts: Sequence[Part], gone: frozenset[MemoryId]) -> tuple[Part, ...]:
-    return tuple(replace(part, data=ERASED) if part.memory_id in gone else part for part in parts)
-
-
-def _of_what_was_stored(parts: Sequence[Part], reply: Reply, outcomes: Sequence[Outcome]) -> tuple[Part, ...]:
-    """The parts of a prompt, those that hold what the model wished to store naming the memory that holds it now."""
-    became = {
-        wish.memory_id: outcome.memory.memory_id
-        for (wish, _), outcome in zip(reply.wishes, outcomes, strict=True)
-        if isinstance(wish, Store) and outcome.memory is not None
-    }
-    return tuple(
-        replace(part, memory_id=became[part.memory_id]) if part.memory_id in became else part for part in parts
-    )
+    """Whether a person edited, pinned or erased something that this prompt read, or deleted a bot that remembered it,
+    since it was read.
+    """
+    states = unit.scopes.read(scopes_read(result.plan.policy, result.plan.opened))
+    now = scope_words({scope.key: state.epoch for scope, state in states.items()})
+    if any(result.plan.scopes_seen.get(key) != epoch for key, epoch in now.items()):
+        return True
+    # A deleted bot's scope reads as one in which nothing was ever written.
+    unwritten = [BotId(scope.ref) for scope, one in states.items() if scope.kind is ScopeKind.BOT and not one.version]
+    return bool(unwritten) and len(unit.bots.many(unwritten)) < len(unwritten)
 
 
 def _grown(
@@ -342,25 +310,4 @@ def _grown(
         history_hash=hashed,
         updated_at=result.now,
         version=conversation.version + 1,
-    )
-
-
-def _sent(kit: Kit, plan: Plan, told: Round, number: int, now: datetime) -> SentPrompt:
-    opened, usage = plan.opened, told.usage
-    return SentPrompt(
-        prompt_id=PromptId(kit.ids.new("prm")),
-        conversation_id=opened.conversation.conversation_id,
-        turn_id=opened.turn.turn_id,
-        message_id=None,
-        model="" if opened.model is None else opened.model.name,
-        at=now,
-        parts=told.asked.parts,
-        layers=plan.layout.layers,
-        left_out=plan.fitted.left_out,
-        estimated_in=plan.gathered.calibration.corrected(told.estimated_in),
-        estimated_out=plan.gathered.calibration.corrected(kit.tokenizer.count("".join(told.text))),
-        reported_in=None if usage is None else usage.tokens_in,
-        reported_out=None if usage is None else usage.tokens_out,
-        round=number,
-        epoch=0 if plan.shown.epoch is None else plan.shown.epoch.number,
     )
