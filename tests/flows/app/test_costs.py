@@ -98,7 +98,7 @@ async def test_c1_text_that_was_erased_reads_back_as_erased(house: House) -> Non
     assert house.prompt.body.startswith(before)
     assert house.prompt.body.endswith(after)
     blanked = house.prompt.body[len(before) : len(house.prompt.body) - len(after)]
-    assert blanked.decode().strip("\\n") == "- [1] (recent) likes tea"
+    assert blanked.decode().strip("\\n") == "- (recent) likes tea"
 
 
 def _counts(factor: float) -> ScriptedModel:
