@@ -1,15 +1,18 @@
-"""Servers for the flows: each on SQLite and on PostgreSQL where both matter, all over real HTTP."""
+"""Servers for the flows: each on SQLite and on PostgreSQL where both matter, all over real HTTP; and commands."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
+from souvenance.cli import main
 from souvenance.settings import Settings
 from souvenance.testing import ScriptedUpstream
+from tests.flows.commands import Ran, Souvenance
 from tests.flows.serving import Served, served, settings_for
 
 
@@ -39,3 +42,26 @@ async def both(both_settings: Settings) -> AsyncIterator[Served]:
     """A server with the scripted upstream, on each database."""
     async with served(both_settings) as running:
         yield running
+
+
+@pytest.fixture
+def environment(tmp_path: Path, upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """A data folder and the scripted upstream, set as a person would; nothing else is looked for."""
+    own = {
+        "SOUVENANCE_FOLDER": str(tmp_path / "data"),
+        "SOUVENANCE_UPSTREAMS_HOME_BASE_URL": upstream.url,
+        "SOUVENANCE_DETECT_LOCAL": "off",
+    }
+    for name, value in own.items():
+        monkeypatch.setenv(name, value)
+    return {**os.environ, **own}
+
+
+@pytest.fixture
+def run(environment: dict[str, str], capsys: pytest.CaptureFixture[str]) -> Souvenance:
+    def command(*arguments: str) -> Ran:
+        code = main(arguments)
+        out, err = capsys.readouterr()
+        return Ran(code, out, err)
+
+    return command

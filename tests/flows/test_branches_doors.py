@@ -60,8 +60,9 @@ async def test_a_line_is_not_changed_by_requests_that_make_no_sense(server: Serv
     requests = [
         (404, rest.post(f"/conversations/{other}/fork", json={"message_id": one["reply"]})),
         (404, rest.post(f"/conversations/{other}/rewind", json={"after_turn": one["turn"]})),
-        (404, rest.post("/conversations/cnv_none/rewind", json={})),
+        (404, rest.post("/conversations/cnv_none/rewind", json={"after_turn": None})),
         (422, rest.post(f"/conversations/{here}/rewind", json={"after": one["turn"]})),
+        (422, rest.post(f"/conversations/{here}/rewind", json={})),
         (422, rest.post(f"/conversations/{here}/fork", json={})),
         (422, rest.patch(f"/messages/{one['reply']}", json={"text": "  "})),
         (422, rest.patch(f"/messages/{one['reply']}", json={"text": "x" * 400_001})),
@@ -97,7 +98,7 @@ async def test_the_library_changes_a_line_and_begins_anew_after_a_deletion(tmp_p
         anew = await memory.say("Anew", bot="Ada")
         assert anew.conversation_id not in {one.conversation_id, branch.conversation_id}
         with pytest.raises(NotFound):
-            await memory.branches.rewind(ConversationId("cnv_none"))
+            await memory.branches.rewind(ConversationId("cnv_none"), after=None)
 
 
 def test_the_blocking_door_changes_a_line(tmp_path: Path) -> None:

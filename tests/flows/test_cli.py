@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import pty
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,50 +17,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from souvenance.cli import main
 from souvenance.testing import Hang, ScriptedUpstream, say
+from tests.flows.commands import Souvenance
 
-Souvenance = Callable[..., "Ran"]
 _PROGRAM = (sys.executable, "-c", "import sys; from souvenance.cli import main; sys.exit(main())")
-
-
-class Ran:
-    """What one command left behind."""
-
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-    @property
-    def json(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.out.splitlines()]
-
-    @property
-    def first(self) -> str:
-        """The first word of the output: an id."""
-        return self.out.split("\t")[0]
-
-
-@pytest.fixture
-def environment(tmp_path: Path, upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """A data folder and the scripted upstream, set as a person would; nothing else is looked for."""
-    own = {
-        "SOUVENANCE_FOLDER": str(tmp_path / "data"),
-        "SOUVENANCE_UPSTREAMS_HOME_BASE_URL": upstream.url,
-        "SOUVENANCE_DETECT_LOCAL": "off",
-    }
-    for name, value in own.items():
-        monkeypatch.setenv(name, value)
-    return {**os.environ, **own}
-
-
-@pytest.fixture
-def run(environment: dict[str, str], capsys: pytest.CaptureFixture[str]) -> Souvenance:
-    def command(*arguments: str) -> Ran:
-        code = main(arguments)
-        out, err = capsys.readouterr()
-        return Ran(code, out, err)
-
-    return command
 
 
 @contextmanager
@@ -370,75 +329,3 @@ def test_a_reader_that_leaves_early_gets_no_traceback(run: Souvenance, environme
     )
     os.close(writing)
     assert "Traceback" not in ended.stderr
-
-
-def test_memories_are_drafted_reviewed_and_saved(run: Souvenance, upstream: ScriptedUpstream) -> None:
-    upstream.script(say('{"memories": [{"text": "likes tea"}, {"text": "has a cat"}]}'))
-    drafted = run("drafts", "generate", "tea and a cat")
-    assert "no conversation was read" in drafted.err
-    tea, cat = (one["id"] for one in run("drafts", "list", "--json").json)
-    assert drafted.first == tea
-    assert run("drafts", "edit", tea, "likes green tea", "--pin").out == f"{tea}\tedited\n"
-    assert run("drafts", "discard", cat).out == f"{cat}\tdiscarded\n"
-    (saved,) = run("drafts", "save", tea, "--json").json
-    assert (saved["memory"]["text"], saved["memory"]["pinned"], saved["created"]) == ("likes green tea", True, True)
-    (same,) = run("remember", "Likes green tea!", "--check", "--json").json
-    assert (same["memory"]["id"], same["equal"]) == (saved["memory"]["id"], True)
-    assert run("drafts", "list").out == ""
-
-
-def test_messages_are_drafted_as_they_are(run: Souvenance, upstream: ScriptedUpstream) -> None:
-    upstream.script(say("Noted"))
-    run("chat", "I like tea")
-    ids = [one["message"]["id"] for one in run("query", "I like tea", "--messages", "--json").json if "message" in one]
-    (drafted,) = run("drafts", "from-messages", *ids, "--how", "joined", "--no-pin", "--json").json
-    assert (drafted["drafts"][0]["text"], drafted["drafts"][0]["pinned"]) == ("I like tea", False)
-    assert drafted["drafts"][0]["sources"] == ids
-
-
-def test_k4_m8_a_bot_is_handed_on_and_deleted_with_a_question(run: Souvenance, monkeypatch: pytest.MonkeyPatch) -> None:
-    run("bots", "add", "Mira", "--system-prompt", "You are Mira.")
-    run("remember", "Lives in Oslo", "--bot", "Mira")
-    document, link = run("bots", "export", "Mira").out, run("bots", "share", "Mira").out.strip()
-    assert "Oslo" not in document
-    monkeypatch.setattr(sys, "stdin", io.StringIO(document))
-    assert run("bots", "import", "-").out.endswith("\tMira 2\n")
-    assert run("bots", "import", link, "--json").json[0]["system_prompt"] == "You are Mira."
-    assert run("bots", "import", "#nothing").code == 2
-    monkeypatch.setattr(sys, "stdin", io.StringIO("y\nn\n"))
-    assert run("bots", "delete", "Mira").code == 1, "asked twice, the second time it was not meant"
-    monkeypatch.setattr(sys, "stdin", io.StringIO("y\ny\n"))
-    assert "1 memories kept for the account" in run("bots", "delete", "Mira").out
-    assert [one["text"] for one in run("memories", "list", "--json").json] == ["Lives in Oslo"]
-    run("remember", "Lives in Graz", "--bot", "Mira 2")
-    assert run("bots", "delete", "Mira 2", "--memories", "erase", "--yes").code == 0
-    assert "Graz" not in run("memories", "list", "--everywhere", "--json").out
-
-
-def test_m7_a_group_answers_in_a_terminal(run: Souvenance, upstream: ScriptedUpstream) -> None:
-    upstream.script(say("I am."), say("Me too."))
-    said = run("chat", "Who?", "--bot", "Ada", "--with", "Bob")
-    assert said.out == "Ada: I am.\n\nBob: Me too.\n"
-    assert "--with 'Bob' --conversation cnv_" in said.err
-
-
-def test_t2_t4_t7_a_conversation_is_forked_rewound_and_deleted(run: Souvenance, upstream: ScriptedUpstream) -> None:
-    upstream.script(say("First."), say("Second."))
-    run("chat", "--bot", "Ada", "One")
-    (chat,) = run("conversations", "list", "--json").json
-    run("chat", "Two", "--conversation", chat["id"])
-    shown = run("conversations", "show", chat["id"], "--json").json
-    assert [message["text"] for message in shown] == ["One", "First.", "Two", "Second."]
-    (branch,) = run("conversations", "fork", shown[1]["id"], "--json").json
-    assert (branch["parent_id"], branch["messages"]) == (chat["id"], 2)
-    assert run("messages", "edit", shown[1]["id"], "Premier.").out == "Premier.\n"
-    neither = run("conversations", "rewind", chat["id"])
-    assert neither.code != 0
-    assert "--after TURN_ID or --all" in neither.err
-    (left,) = run("conversations", "rewind", chat["id"], "--after", shown[1]["turn_id"], "--json").json
-    assert left["messages"] == 2
-    assert "1 messages are left" in run("messages", "delete", shown[1]["id"]).err
-    assert run("conversations", "show", chat["id"]).out.endswith("\tOne\n")
-    assert run("conversations", "delete", chat["id"], "--memories", "erase").code == 0
-    assert [each["id"] for each in run("conversations", "list", "--json").json] == [branch["id"]]
-    assert run("conversations", "show", chat["id"]).code != 0

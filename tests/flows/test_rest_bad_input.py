@@ -118,7 +118,9 @@ async def test_a_scope_that_does_not_exist_is_refused(server: Served, scope: str
     assert problem(await server.rest.get("/memories", params={"scope": scope}), 422, "bad_value")["field"] == "scope"
 
 
-@pytest.mark.parametrize("scope", ["bot:*", "bot:", "bot:bot_none", "bot:../../x", "conversation:", "conversation:cnv_1"])
+@pytest.mark.parametrize(
+    "scope", ["bot:*", "bot:", "bot:bot_none", "bot:../../x", "conversation:", "conversation:cnv_1"]
+)
 async def test_the_scope_of_an_unknown_bot_or_conversation_is_not_found(both: Served, scope: str) -> None:
     problem(await both.rest.post("/memories", json={"text": "a", "scope": scope}), 404, "not_found")
     await nothing_is_stored(both)

@@ -15,6 +15,7 @@ from souvenance.domain.ids import BotId, ErasureId, OwnerId
 from souvenance.domain.keep_memories import Kept, intents_of_move, moved
 from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, MemoryState, Scope
 from souvenance.domain.terms import terms
+from souvenance.errors import BadValue
 from souvenance.ports.memories import Kind
 from souvenance.ports.store import Unit
 
@@ -24,6 +25,14 @@ class Memories(StrEnum):
 
     KEEP = "keep"
     ERASE = "erase"
+
+    @classmethod
+    def read(cls, word: str) -> Memories:
+        """BadValue for a word that is none of them."""
+        try:
+            return cls(word)
+        except ValueError as e:
+            raise BadValue("memories", value=word, expected=" or ".join(cls)) from e
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

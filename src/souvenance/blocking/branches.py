@@ -17,7 +17,7 @@ class BlockingBranches:
         self._thread = thread
         self._branches = branches
 
-    def rewind(self, conversation: Conversation | ConversationId, *, after: TurnId | None = None) -> Conversation:
+    def rewind(self, conversation: Conversation | ConversationId, *, after: TurnId | None) -> Conversation:
         return self._thread.call(lambda: self._branches.rewind(conversation, after=after))
 
     def fork(self, message: Message | MessageId) -> Conversation:

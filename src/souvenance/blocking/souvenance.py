@@ -158,8 +158,15 @@ class BlockingSouvenance:
             )
         )
 
-    def similar(self, text: str, *, bot: str | None = None, key: str | None = None) -> tuple[Similar, ...]:
-        return self._thread.call(lambda: self._memory.similar(text, bot=bot, key=key))
+    def similar(
+        self,
+        text: str,
+        *,
+        bot: str | None = None,
+        conversation: Conversation | ConversationId | None = None,
+        key: str | None = None,
+    ) -> tuple[Similar, ...]:
+        return self._thread.call(lambda: self._memory.similar(text, bot=bot, conversation=conversation, key=key))
 
     def memories(
         self,
@@ -208,14 +215,30 @@ class BlockingSouvenance:
     def bring_back(self, memory_id: MemoryId, place: int) -> Memory:
         return self._thread.call(lambda: self._memory.bring_back(memory_id, place))
 
-    def removed(self, *, bot: str | None = None, everywhere: bool = False) -> Iterator[Removed]:
-        return self._thread.each(lambda: self._memory.removed(bot=bot, everywhere=everywhere))
+    def removed(
+        self,
+        *,
+        bot: str | None = None,
+        conversation: Conversation | ConversationId | None = None,
+        everywhere: bool = False,
+    ) -> Iterator[Removed]:
+        return self._thread.each(
+            lambda: self._memory.removed(bot=bot, conversation=conversation, everywhere=everywhere)
+        )
 
     def page_of_removed(
-        self, *, bot: str | None = None, everywhere: bool = False, cursor: str | None = None, limit: int | None = None
+        self,
+        *,
+        bot: str | None = None,
+        conversation: Conversation | ConversationId | None = None,
+        everywhere: bool = False,
+        cursor: str | None = None,
+        limit: int | None = None,
     ) -> Page[Removed]:
         return self._thread.call(
-            lambda: self._memory.page_of_removed(bot=bot, everywhere=everywhere, cursor=cursor, limit=limit)
+            lambda: self._memory.page_of_removed(
+                bot=bot, conversation=conversation, everywhere=everywhere, cursor=cursor, limit=limit
+            )
         )
 
     def query(self, text: str, *, bot: str | None = None, messages: bool = False, limit: int | None = None) -> Hits:
@@ -247,11 +270,15 @@ class BlockingSouvenance:
     def forget(self, *memory_ids: MemoryId) -> Erasure:
         return self._thread.call(lambda: self._memory.forget(*memory_ids))
 
-    def clear(self, *, bot: str | None = None) -> Cleared:
-        return self._thread.call(lambda: self._memory.clear(bot=bot))
+    def clear(self, *, bot: str | None = None, conversation: Conversation | ConversationId | None = None) -> Cleared:
+        return self._thread.call(lambda: self._memory.clear(bot=bot, conversation=conversation))
 
-    def clear_pinned(self, *, bot: str | None = None, expected: int) -> Erasure:
-        return self._thread.call(lambda: self._memory.clear_pinned(bot=bot, expected=expected))
+    def clear_pinned(
+        self, *, bot: str | None = None, conversation: Conversation | ConversationId | None = None, expected: int
+    ) -> Erasure:
+        return self._thread.call(
+            lambda: self._memory.clear_pinned(bot=bot, conversation=conversation, expected=expected)
+        )
 
     def undo(self, erasure: Erasure | ErasureId) -> Erasure:
         return self._thread.call(lambda: self._memory.undo(erasure))
@@ -282,7 +309,7 @@ class BlockingSouvenance:
     def change_bot(self, name: str, changes: Mapping[str, object]) -> Bot:
         return self._thread.call(lambda: self._memory.change_bot(name, changes))
 
-    def delete_bot(self, name: str, *, memories: Memories = Memories.KEEP) -> DeletedBot:
+    def delete_bot(self, name: str, *, memories: Memories | str = Memories.KEEP) -> DeletedBot:
         return self._thread.call(lambda: self._memory.delete_bot(name, memories=memories))
 
     def export_bot(self, name: str) -> JsonObject:

@@ -8,10 +8,10 @@ import typer
 
 from souvenance.app.browse import MemoryView, Page
 from souvenance.cli.json_forms import removed_form, view_form
-from souvenance.cli.options import AsJson, BotName, Database, Folder, MemoryIdArgument
+from souvenance.cli.options import AsJson, BotName, Database, Folder, MemoryIdArgument, OneConversation
 from souvenance.cli.output import json_line, line, say, table
 from souvenance.cli.running import with_memory
-from souvenance.domain.ids import MemoryId
+from souvenance.domain.ids import ConversationId, MemoryId
 from souvenance.library import Souvenance
 from souvenance.ports.memories import Removed
 
@@ -19,6 +19,7 @@ from souvenance.ports.memories import Removed
 def removed(
     *,
     bot: BotName = None,
+    conversation: OneConversation = None,
     account: Annotated[bool, typer.Option("--account", help="Only the account's.")] = False,
     limit: Annotated[int | None, typer.Option(help="Most memories of this page.")] = None,
     cursor: Annotated[str | None, typer.Option(help="Where the page before ended.")] = None,
@@ -29,8 +30,13 @@ def removed(
     """What models and passes removed, last first, with who did it; `bring-back ID PLACE` brings one back."""
 
     async def work(memory: Souvenance) -> Page[Removed]:
-        everywhere = bot is None and not account
-        return await memory.page_of_removed(bot=bot, everywhere=everywhere, cursor=cursor, limit=limit)
+        return await memory.page_of_removed(
+            bot=bot,
+            conversation=None if conversation is None else ConversationId(conversation),
+            everywhere=bot is None and conversation is None and not account,
+            cursor=cursor,
+            limit=limit,
+        )
 
     page = with_memory(work, folder=folder, database_url=database_url)
     if as_json:

@@ -14,8 +14,8 @@ from souvenance.app.turn import Opened
 from souvenance.cli.options import Database, Folder
 from souvenance.cli.output import say
 from souvenance.cli.show_piece import show_piece
-from souvenance.domain.ids import ConversationId
-from souvenance.errors import SouvenanceError
+from souvenance.domain.ids import ConversationId, TurnId
+from souvenance.errors import BadValue, SouvenanceError
 from souvenance.library import Piece, Souvenance, open_memory
 
 DEFAULT_BOT = "Souvenance"
@@ -34,19 +34,25 @@ def chat(
         list[str] | None, typer.Option("--with", metavar="NAME", help="Another member of a group; may be repeated.")
     ] = None,
     conversation: Annotated[str | None, typer.Option(metavar="ID", help="Go on with this conversation.")] = None,
+    replaces: Annotated[
+        str | None,
+        typer.Option(metavar="TURN_ID", help="Take out this turn and all after it, say MESSAGE instead."),
+    ] = None,
     model: Annotated[str | None, typer.Option(help="The model that answers.")] = None,
     folder: Folder = None,
     database_url: Database = None,
 ) -> None:
     """Talk with a bot that remembers. Ctrl-C stops a reply and keeps it; /remember, /forget and /memories work."""
     once = message if message is not None else _piped()
+    if replaces is not None and once is None:
+        raise BadValue("replaces", value=replaces, expected="a MESSAGE beside it")
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
         try:
             memory = runner.run(stack.enter_async_context(open_memory(folder, database_url=database_url, model=model)))
             talk = _Talk(runner, memory, bots=(bot, *(others or ())), conversation=conversation)
             if once is not None:
-                talk.say(once)
+                talk.say(once, replaces=None if replaces is None else TurnId(replaces))
             else:
                 talk.go_on()
         finally:
@@ -71,10 +77,10 @@ class _Talk:
         self._bot, *self._others = bots
         self._conversation = None if conversation is None else ConversationId(conversation)
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, *, replaces: TurnId | None) -> None:
         """One message and its reply; an interrupt stops the reply, which is kept as cut off, and goes on outward."""
         try:
-            self._runner.run(self._reply(text))
+            self._runner.run(self._reply(text, replaces=replaces))
         finally:
             if self._conversation is not None:
                 others = "".join(f" --with {name!r}" for name in self._others)
@@ -103,12 +109,14 @@ class _Talk:
             if text.strip():
                 yield text
 
-    async def _reply(self, text: str) -> None:
+    async def _reply(self, text: str, *, replaces: TurnId | None = None) -> None:
         if self._others and self._conversation is None:
             begun = await self._memory.begin(bot=self._bot, members=self._others)
             self._conversation = begun.conversation_id
         speakers = (self._bot, *self._others) if self._others else ()
-        pieces = self._memory.chat(text, bot=self._bot, conversation=self._conversation, speakers=speakers)
+        pieces = self._memory.chat(
+            text, bot=self._bot, conversation=self._conversation, speakers=speakers, replaces=replaces
+        )
         async with aclosing(pieces):
             async for piece in pieces:
                 self._show(piece)

@@ -12,6 +12,7 @@ from souvenance.cli.options import AsJson, Database, Folder
 from souvenance.cli.output import json_line, line, say
 from souvenance.cli.running import with_memory
 from souvenance.domain.erasure import Erasure
+from souvenance.domain.ids import ConversationId
 from souvenance.errors import BadValue
 
 FINAL = "Messages and summaries may still hold what they say."
@@ -20,6 +21,9 @@ FINAL = "Messages and summaries may still hold what they say."
 def clear(
     *,
     bot: Annotated[str | None, typer.Option("--bot", metavar="NAME", help="Clear this bot's memory.")] = None,
+    conversation: Annotated[
+        str | None, typer.Option("--conversation", metavar="ID", help="Clear what holds in this conversation only.")
+    ] = None,
     account: Annotated[bool, typer.Option("--account", help="Clear the account's.")] = False,
     pinned: Annotated[
         int | None, typer.Option(metavar="COUNT", help="Erase the pinned ones too, if there are exactly so many.")
@@ -29,36 +33,37 @@ def clear(
     database_url: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Erase all memories of one bot or of the account; pinned ones only when asked for apart."""
-    if (bot is None) != account:
-        raise BadValue("scope", value=bot, expected="either --bot NAME or --account")
+    """Erase all memories of one bot, one conversation or the account; pinned ones only when asked for apart."""
+    if [bot is not None, conversation is not None, account].count(True) != 1:
+        raise BadValue("scope", value=bot, expected="one of --bot NAME, --conversation ID and --account")
+    where = None if conversation is None else ConversationId(conversation)
     if not yes:
-        _ask(bot, folder, database_url)
-    cleared = with_memory(lambda memory: memory.clear(bot=bot), folder=folder, database_url=database_url)
+        _ask(bot, where, folder, database_url)
+    cleared = with_memory(
+        lambda memory: memory.clear(bot=bot, conversation=where), folder=folder, database_url=database_url
+    )
     _tell(cleared.erasure, kept=cleared.pinned, as_json=as_json)
     if pinned is None and cleared.pinned and not yes:
         say(f"{cleared.pinned} are left: these are the ones you marked and protected yourself.")
         if typer.confirm("Erase them too?", default=False, err=True):
             pinned = cleared.pinned
     if pinned is not None:
-        _clear_pinned(bot, pinned, folder, database_url, as_json=as_json)
+        erasure = with_memory(
+            lambda memory: memory.clear_pinned(bot=bot, conversation=where, expected=pinned),
+            folder=folder,
+            database_url=database_url,
+        )
+        _tell(erasure, kept=0, as_json=as_json)
 
 
-def _ask(bot: str | None, folder: Path | None, database_url: str | None) -> None:
-    whose, knows = "the account", "Your bots"
+def _ask(bot: str | None, conversation: ConversationId | None, folder: Path | None, database_url: str | None) -> None:
+    whose, knows = ("the account", "Your bots") if conversation is None else ("this conversation", "Its bot")
     if bot is not None:
         found = with_memory(lambda memory: memory.bot(bot), folder=folder, database_url=database_url)
         whose = knows = found.name
     say(f"All memories of {whose} that are not pinned will be gone for good, archived ones too.")
     say(f"{knows} will no longer know them. {FINAL}")
     typer.confirm("Erase them?", abort=True, err=True)
-
-
-def _clear_pinned(bot: str | None, count: int, folder: Path | None, database_url: str | None, *, as_json: bool) -> None:
-    erasure = with_memory(
-        lambda memory: memory.clear_pinned(bot=bot, expected=count), folder=folder, database_url=database_url
-    )
-    _tell(erasure, kept=0, as_json=as_json)
 
 
 def _tell(erasure: Erasure | None, *, kept: int, as_json: bool) -> None:

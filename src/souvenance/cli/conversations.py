@@ -1,4 +1,4 @@
-"""`souvenance conversations …`: see them, go back, branch off, delete."""
+"""`souvenance conversations …`: see them, let others answer, go back, branch off, delete."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from souvenance.cli.messages import MessageArgument
 from souvenance.cli.options import AsJson, Database, Folder
 from souvenance.cli.output import json_line, say, table
 from souvenance.cli.running import with_memory
+from souvenance.cli.show_piece import show_pieces
 from souvenance.domain.conversation import Conversation, Message
 from souvenance.domain.ids import ConversationId, MessageId, TurnId
 from souvenance.errors import BadValue
@@ -61,6 +62,25 @@ def show(which: Which, *, folder: Folder = None, database_url: Database = None, 
             json_line(message_form(each))
     else:
         table(("id", "turn", "said by", "text"), [(m.message_id, m.turn_id, m.role.value, m.text) for m in found])
+
+
+@conversations.command("let-answer")
+def let_answer(
+    which: Which,
+    *,
+    speakers: Annotated[
+        list[str] | None, typer.Option("--speaker", metavar="NAME", help="Who answers; may be repeated, in this order.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="The model that answers.")] = None,
+    folder: Folder = None,
+    database_url: Database = None,
+) -> None:
+    """Let other members of a group answer the last message too; nobody named: the one after who spoke last."""
+    with_memory(
+        lambda memory: show_pieces(memory.let_answer(ConversationId(which), speakers=speakers or (), model=model)),
+        folder=folder,
+        database_url=database_url,
+    )
 
 
 @conversations.command()

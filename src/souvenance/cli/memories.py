@@ -11,10 +11,18 @@ from souvenance.app.browse import MemoryView, Page
 from souvenance.cli.bring_back import bring_back, removed
 from souvenance.cli.clear import FINAL, clear, tell_erased
 from souvenance.cli.json_forms import erasure_form, operation_form, view_form
-from souvenance.cli.options import AsJson, BotName, Database, Folder, MemoryIdArgument, MemoryIdsArgument
+from souvenance.cli.options import (
+    AsJson,
+    BotName,
+    Database,
+    Folder,
+    MemoryIdArgument,
+    MemoryIdsArgument,
+    OneConversation,
+)
 from souvenance.cli.output import is_terminal, json_line, line, one_line, say, table
 from souvenance.cli.running import with_memory
-from souvenance.domain.ids import ErasureId, MemoryId
+from souvenance.domain.ids import ConversationId, ErasureId, MemoryId
 from souvenance.domain.journal import Add, Operation, Pin, Update
 from souvenance.domain.memory import Memory
 from souvenance.library import Souvenance
@@ -27,6 +35,7 @@ memories = typer.Typer(no_args_is_help=True, help="Look through what is remember
 def list_(
     *,
     bot: BotName = None,
+    conversation: OneConversation = None,
     account: Annotated[bool, typer.Option("--account", help="Only the account's.")] = False,
     shelf: Annotated[Shelf, typer.Option(help="Which ones.")] = Shelf.ALL,
     order: Annotated[Order, typer.Option(help="Newest change, newest, or first stored first.")] = Order.UPDATED,
@@ -36,12 +45,13 @@ def list_(
     database_url: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """One page of memories: of all scopes, of one bot, or of the account."""
+    """One page of memories: of the account and all bots, of one of them, or of one conversation."""
 
     async def work(memory: Souvenance) -> Page[MemoryView]:
         return await memory.page_of_memories(
             bot=bot,
-            everywhere=bot is None and not account,
+            conversation=None if conversation is None else ConversationId(conversation),
+            everywhere=bot is None and conversation is None and not account,
             shelf=shelf,
             order=order,
             cursor=cursor,

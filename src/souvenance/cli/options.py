@@ -13,5 +13,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object a l
 BotName = Annotated[
     str | None, typer.Option("--bot", metavar="NAME", help="This bot's memory; without it the account's.")
 ]
+OneConversation = Annotated[
+    str | None, typer.Option("--conversation", metavar="ID", help="What holds in this conversation only.")
+]
 MemoryIdArgument = Annotated[str, typer.Argument(metavar="ID", help="The memory's id, as `memories list` prints it.")]
 MemoryIdsArgument = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, as `memories list` prints them.")]

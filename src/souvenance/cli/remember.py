@@ -9,9 +9,10 @@ import typer
 from souvenance.app.browse import MemoryView
 from souvenance.app.find_similar import Similar
 from souvenance.cli.json_forms import similar_form, view_form
-from souvenance.cli.options import AsJson, BotName, Database, Folder
+from souvenance.cli.options import AsJson, BotName, Database, Folder, OneConversation
 from souvenance.cli.output import json_line, line, table
 from souvenance.cli.running import with_memory
+from souvenance.domain.ids import ConversationId
 from souvenance.library import Souvenance
 
 
@@ -19,9 +20,11 @@ def remember(
     text: Annotated[str, typer.Argument(help="The fact, in your own words; `-` reads it from standard input.")],
     *,
     bot: BotName = None,
+    conversation: OneConversation = None,
     key: Annotated[str | None, typer.Option(help="A notebook's key; the text is then its value.")] = None,
     subject: Annotated[str, typer.Option(help="Whom it is about, when not you.")] = "",
     pin: Annotated[bool, typer.Option("--pin", help="Send it every turn; no model may change it.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the key's value if there is one.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Keep nothing: show what already says it.")] = False,
     folder: Folder = None,
     database_url: Database = None,
@@ -29,14 +32,17 @@ def remember(
 ) -> None:
     """Keep a fact for every conversation from now on."""
     said = typer.get_text_stream("stdin").read().rstrip("\n") if text == "-" else text
+    where = None if conversation is None else ConversationId(conversation)
     if check:
-        _compare(said, bot=bot, key=key, folder=folder, database_url=database_url, as_json=as_json)
+        _compare(said, bot=bot, conversation=where, key=key, folder=folder, database_url=database_url, as_json=as_json)
         return
 
     async def keep_and_read(memory: Souvenance) -> tuple[MemoryView, bool]:
         if bot is not None:
             await memory.bot(bot)
-        kept = await memory.remember(said, bot=bot, key=key, subject=subject, pinned=pin)
+        kept = await memory.remember(
+            said, bot=bot, conversation=where, key=key, subject=subject, pinned=pin, overwrite=overwrite
+        )
         return await memory.memory(kept.memory.memory_id), kept.created
 
     view, created = with_memory(keep_and_read, folder=folder, database_url=database_url)
@@ -47,9 +53,20 @@ def remember(
 
 
 def _compare(
-    said: str, *, bot: str | None, key: str | None, folder: Folder, database_url: Database, as_json: bool
+    said: str,
+    *,
+    bot: str | None,
+    conversation: ConversationId | None,
+    key: str | None,
+    folder: Folder,
+    database_url: Database,
+    as_json: bool,
 ) -> None:
-    found = with_memory(lambda memory: memory.similar(said, bot=bot, key=key), folder=folder, database_url=database_url)
+    found = with_memory(
+        lambda memory: memory.similar(said, bot=bot, conversation=conversation, key=key),
+        folder=folder,
+        database_url=database_url,
+    )
     if as_json:
         for similar in found:
             json_line(similar_form(similar))

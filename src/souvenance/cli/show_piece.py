@@ -1,12 +1,21 @@
-"""One step of a reply on a terminal: its text on stdout as it comes, everything about it on stderr."""
+"""A reply on a terminal: its text on stdout as it comes, everything about it on stderr."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 
 from souvenance.app.turn import Done, Noted
 from souvenance.cli.output import say, visible
 from souvenance.library import Piece
+
+
+async def show_pieces(pieces: AsyncGenerator[Piece, None]) -> None:
+    """The whole of it, as it comes."""
+    async with aclosing(pieces):
+        async for piece in pieces:
+            show_piece(piece)
 
 
 def show_piece(piece: Piece) -> None:

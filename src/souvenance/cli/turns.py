@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import Annotated
 
 import typer
@@ -12,9 +10,8 @@ from souvenance.cli.json_forms import variant_form
 from souvenance.cli.options import AsJson, Database, Folder
 from souvenance.cli.output import json_line, line, table
 from souvenance.cli.running import with_memory
-from souvenance.cli.show_piece import show_piece
+from souvenance.cli.show_piece import show_pieces
 from souvenance.domain.ids import TurnId
-from souvenance.library import Piece
 
 turns = typer.Typer(no_args_is_help=True, help="See a turn's replies, ask it again, go on, choose another variant.")
 
@@ -44,7 +41,7 @@ def regenerate(
 ) -> None:
     """Ask the last turn again: a new variant of its reply, as if the one there had never been given."""
     with_memory(
-        lambda memory: _show(memory.turns.regenerate(TurnId(turn_id), part=part, model=model)),
+        lambda memory: show_pieces(memory.turns.regenerate(TurnId(turn_id), part=part, model=model)),
         folder=folder,
         database_url=database_url,
     )
@@ -56,7 +53,7 @@ def continue_(
 ) -> None:
     """Go on with a reply that was cut off; only what is new is printed."""
     with_memory(
-        lambda memory: _show(memory.turns.go_on(TurnId(turn_id), part=part, model=model)),
+        lambda memory: show_pieces(memory.turns.go_on(TurnId(turn_id), part=part, model=model)),
         folder=folder,
         database_url=database_url,
     )
@@ -78,9 +75,3 @@ def choose(
         database_url=database_url,
     )
     line(message.text)
-
-
-async def _show(pieces: AsyncGenerator[Piece, None]) -> None:
-    async with aclosing(pieces):
-        async for piece in pieces:
-            show_piece(piece)

@@ -47,9 +47,10 @@ class BotVerbs:
         found = await self.bot(name)
         return await bots.change_bot(self._kit, self._owner, found.bot_id, seen=None, changes=changes)
 
-    async def delete_bot(self, name: str, *, memories: Memories = Memories.KEEP) -> DeletedBot:
+    async def delete_bot(self, name: str, *, memories: Memories | str = Memories.KEEP) -> DeletedBot:
         """Delete a bot; its memories become the account's, or go with it for good (M8)."""
-        return await delete_bot(self._kit, self._owner, (await self.bot(name)).bot_id, memories=Memories(memories))
+        chosen = Memories.read(memories)
+        return await delete_bot(self._kit, self._owner, (await self.bot(name)).bot_id, memories=chosen)
 
     async def export_bot(self, name: str) -> JsonObject:
         """A bot as a document that can be handed on: never memory, never keys (K4)."""

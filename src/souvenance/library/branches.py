@@ -12,7 +12,6 @@ from souvenance.app.fork import fork
 from souvenance.app.rewind import rewind
 from souvenance.domain.conversation import Conversation, Message
 from souvenance.domain.ids import ConversationId, MessageId, TurnId, known_shape
-from souvenance.errors import BadValue
 from souvenance.wiring import House
 
 
@@ -26,8 +25,8 @@ class Branches:
         self._owner = house.owner_id
         self._deleted = deleted
 
-    async def rewind(self, conversation: Conversation | ConversationId, *, after: TurnId | None = None) -> Conversation:
-        """Remove the turns after this one, or all, and take back what they wrote; what a person did stays (T2)."""
+    async def rewind(self, conversation: Conversation | ConversationId, *, after: TurnId | None) -> Conversation:
+        """Remove the turns after this one, with None all, and what they wrote; what a person did stays (T2)."""
         last = None if after is None else TurnId(known_shape("turn", after))
         return await rewind(self._kit, self._owner, _conversation_id(conversation), after=last)
 
@@ -48,18 +47,10 @@ class Branches:
     ) -> DeletedConversation:
         """Delete it for good: `keep` leaves what was remembered there, `erase` takes what was drawn from it alone."""
         conversation_id = _conversation_id(conversation)
-        chosen = memories_of(memories)
+        chosen = Memories.read(memories)
         gone = await delete_conversation(self._kit, self._owner, conversation_id, memories=chosen)
         self._deleted(conversation_id)
         return gone
-
-
-def memories_of(raw: str) -> Memories:
-    """What is to become of the memories; BadValue for another word."""
-    try:
-        return Memories(raw)
-    except ValueError as e:
-        raise BadValue("memories", value=raw, expected="keep or erase") from e
 
 
 def _conversation_id(given: Conversation | ConversationId) -> ConversationId:

@@ -22,7 +22,7 @@ from souvenance.app.query_memories import Hits, Query, query_memories
 from souvenance.app.remember import NewMemory, Remembered, remember
 from souvenance.domain.conversation import Conversation
 from souvenance.domain.erasure import Erasure
-from souvenance.domain.ids import ConversationId, ErasureId, MemoryId, known_shape
+from souvenance.domain.ids import BotId, ConversationId, ErasureId, MemoryId, known_shape
 from souvenance.domain.journal import Operation
 from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, Scope
 from souvenance.errors import BadValue
@@ -54,9 +54,18 @@ class MemoryVerbs(BotVerbs):
         new = NewMemory(text=text, scope=scope, key=key, subject=subject, pinned=pinned, overwrite=overwrite)
         return await remember(self._kit, self._owner, new)
 
-    async def similar(self, text: str, *, bot: str | None = None, key: str | None = None) -> tuple[Similar, ...]:
+    async def similar(
+        self,
+        text: str,
+        *,
+        bot: str | None = None,
+        conversation: Conversation | ConversationId | None = None,
+        key: str | None = None,
+    ) -> tuple[Similar, ...]:
         """What already says `text`, equal ones first, archived ones too; nothing is stored (V4)."""
-        target = ACCOUNT_SCOPE if bot is None else (await self.bot(bot)).bot_id
+        target: BotId | Scope = await self._scope(bot, conversation)
+        if bot is not None:
+            target = (await self.bot(bot)).bot_id
         return await find_similar(self._kit, self._owner, text, target=target, key=key)
 
     def memories(
@@ -104,15 +113,33 @@ class MemoryVerbs(BotVerbs):
         """Let a memory say again what it said at a place of its `history`; by a deletion: before that (M11)."""
         return await bring_back(self._kit, self._owner, _memory_id(memory_id), place)
 
-    def removed(self, *, bot: str | None = None, everywhere: bool = False) -> AsyncGenerator[Removed, None]:
-        """What models and passes removed of a bot's memory, of the account's, or `everywhere`; last first (M11)."""
-        return walk(lambda cursor: self.page_of_removed(bot=bot, everywhere=everywhere, cursor=cursor))
+    def removed(
+        self,
+        *,
+        bot: str | None = None,
+        conversation: Conversation | ConversationId | None = None,
+        everywhere: bool = False,
+    ) -> AsyncGenerator[Removed, None]:
+        """What models and passes removed of a bot's memory, of one conversation's, of the account's, or `everywhere`;
+        last first (M11).
+        """
+        return walk(
+            lambda cursor: self.page_of_removed(
+                bot=bot, conversation=conversation, everywhere=everywhere, cursor=cursor
+            )
+        )
 
     async def page_of_removed(
-        self, *, bot: str | None = None, everywhere: bool = False, cursor: str | None = None, limit: int | None = None
+        self,
+        *,
+        bot: str | None = None,
+        conversation: Conversation | ConversationId | None = None,
+        everywhere: bool = False,
+        cursor: str | None = None,
+        limit: int | None = None,
     ) -> Page[Removed]:
         """One page of `removed`."""
-        scope = None if everywhere else await self._scope(bot)
+        scope = None if everywhere else await self._scope(bot, conversation)
         return await list_removed(self._kit, self._owner, scope=scope, cursor=cursor, limit=limit)
 
     async def query(
@@ -158,13 +185,20 @@ class MemoryVerbs(BotVerbs):
         """Erase for good: out of sight at once, purged when the offer to `undo` ends (M14)."""
         return await erase.erase_memories(self._kit, self._owner, tuple(map(_memory_id, memory_ids)))
 
-    async def clear(self, *, bot: str | None = None) -> Cleared:
-        """Erase all unpinned memories of the bot or of the account; tells how many pinned ones are kept (M9)."""
-        return await clear_scope.clear_scope(self._kit, self._owner, await self._scope(bot))
+    async def clear(
+        self, *, bot: str | None = None, conversation: Conversation | ConversationId | None = None
+    ) -> Cleared:
+        """Erase all unpinned memories of the bot, of one conversation or of the account; tells how many pinned ones
+        are kept (M9).
+        """
+        return await clear_scope.clear_scope(self._kit, self._owner, await self._scope(bot, conversation))
 
-    async def clear_pinned(self, *, bot: str | None = None, expected: int) -> Erasure:
+    async def clear_pinned(
+        self, *, bot: str | None = None, conversation: Conversation | ConversationId | None = None, expected: int
+    ) -> Erasure:
         """Erase the pinned ones too; `expected` is the number that `clear` told, Conflict when it is another by now."""
-        return await clear_scope.clear_pinned(self._kit, self._owner, await self._scope(bot), expected=expected)
+        scope = await self._scope(bot, conversation)
+        return await clear_scope.clear_pinned(self._kit, self._owner, scope, expected=expected)
 
     async def undo(self, erasure: Erasure | ErasureId) -> Erasure:
         """Bring back what `forget` or `clear` took; OfferExpired when it is too late."""

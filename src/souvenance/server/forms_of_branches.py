@@ -6,9 +6,9 @@ from souvenance.server.forms import Form, Text
 
 
 class RewindForm(Form):
-    """The last turn that stays; without one nothing does."""
+    """The last turn that stays; with null none does."""
 
-    after_turn: Text | None = None
+    after_turn: Text | None
 
 
 class ForkForm(Form):

@@ -26,7 +26,7 @@ def message_id_of(raw: str) -> MessageId:
 
 @router.post("/conversations/{conversation_id}/rewind")
 async def rewind_(here: Here, conversation_id: str, form: RewindForm) -> ConversationJson:
-    """Removes the turns after `after_turn`, or all, and what they wrote; 409 while a reply is being written there."""
+    """Removes the turns after `after_turn`, with null all, and what they wrote; 409 while a reply is written there."""
     after = None if form.after_turn is None else TurnId(known_shape("turn", form.after_turn))
     return ConversationJson.of(await rewind(here.kit, here.owner_id, conversation_id_of(conversation_id), after=after))
 
