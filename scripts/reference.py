@@ -120,11 +120,15 @@ def _commands(name: str, command: Any) -> Iterator[list[str]]:
     """A command, or every command below a group, with its arguments and flags."""
     below = getattr(command, "commands", None)
     if below is None:
-        taken = [" ".join(one.opts) if one.opts[0].startswith("-") else one.name.upper() for one in command.params]
+        taken = [" ".join(one.opts) if one.opts[0].startswith("-") else _argument(one) for one in command.params]
         yield [f"`{name}`", (command.help or "").strip().splitlines()[0], ", ".join(f"`{one}`" for one in taken)]
         return
     for word, child in below.items():
         yield from _commands(f"{name} {word}", child)
+
+
+def _argument(one: Any) -> str:
+    return str(one.metavar or one.name.upper())
 
 
 def _status(kind: type[errors.SouvenanceError], statuses: Mapping[type[errors.SouvenanceError], int]) -> str:

@@ -77,7 +77,3 @@ def moment_to(at: datetime) -> int:
     """Whole microseconds since 1970."""
     passed = at - _EPOCH
     return (passed.days * 86_400 + passed.seconds) * 1_000_000 + passed.microseconds
-
-
-def moment_of(micros: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=micros)
