@@ -86,9 +86,12 @@ def gather(
     sizes: Sizes,
     *,
     organisation: OrganisationMemory = NOTHING,
+    place: int | None = None,
     new_epoch: bool = False,
 ) -> Gathered:
-    """Everything that `plan_turn` needs of the store; with `new_epoch` the last one does not hold any more."""
+    """Everything that `plan_turn` needs of the store; with `new_epoch` the last one does not hold any more. A new one
+    begins at `place`, None: at the owner's present one, which in a rehearsal counts what is only rehearsed.
+    """
     conversation, limits = opened.conversation, kit.limits
     messages = unit.messages.window(conversation.conversation_id, conversation.window_start)
     if all(message.position != opened.turn.position for message in messages):
@@ -120,13 +123,17 @@ def gather(
         basis=now,
         epoch=None if changed is None else last,
         number=0 if last is None else last.number,
-        place=unit.owners.get().place if changed is None or last is None else last.place,
+        place=_place(unit, place) if changed is None or last is None else last.place,
         memories=memories,
         changes=changed or (),
         numbers=unit.short_ids.of(conversation.conversation_id, shown) if policy.model_tools else {},
         last_number=unit.short_ids.last(conversation.conversation_id) if policy.model_tools else 0,
         of_others=frozenset(memory.memory_id for memory in organisation.pinned),
     )
+
+
+def _place(unit: Unit, before: int | None) -> int:
+    return unit.owners.get().place if before is None else before
 
 
 def turn_sizes(messages: Sequence[WindowMessage], calibration: Calibration) -> list[TurnSize]:

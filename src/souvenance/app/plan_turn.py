@@ -49,13 +49,13 @@ async def plan_turn(
 
     async def read(*, new_epoch: bool) -> tuple[Gathered, Shown]:
         def work(unit: Unit) -> Gathered:
-            return gather(unit, kit, opened, chosen, sizes, organisation=organisation, new_epoch=new_epoch)
+            place = None if before is None else before.place
+            return gather(unit, kit, opened, chosen, sizes, organisation=organisation, place=place, new_epoch=new_epoch)
 
         gathered = await see(kit, owner_id, opened, work, label="turn.gathered")
         return gathered, show_memories(kit, opened, chosen, gathered)
 
-    seen = await _scopes_before(kit, owner_id, opened, chosen)
-
+    before = await _before_taking_back(kit, owner_id, opened, chosen)
     gathered, shown = await read(new_epoch=False)
     if sum(kit.tokenizer.count(text) for _, text in shown.since) > kit.limits.since_then_tokens:
         gathered, shown = await read(new_epoch=True)
@@ -70,17 +70,29 @@ async def plan_turn(
         shown=shown,
         fitted=fitted,
         layout=lay_out(kit, request, draft),
-        scopes_seen=gathered.basis if seen is None else seen,
+        scopes_seen=gathered.basis if before is None else before.scopes,
     )
 
 
-async def _scopes_before(kit: Kit, owner_id: OwnerId, opened: OpenedTurn, chosen: Policy) -> Mapping[str, str] | None:
-    """The scopes' epochs before anything is taken back for this attempt; None for a first one, which takes nothing."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Before:
+    """The scopes' epochs, and the owner's place: what others write while a reply is rehearsed comes after this one."""
+
+    scopes: Mapping[str, str]
+    place: int
+
+
+async def _before_taking_back(kit: Kit, owner_id: OwnerId, opened: OpenedTurn, chosen: Policy) -> _Before | None:
+    """Where things stood before anything is taken back for this attempt; None for a first one, which takes nothing."""
     if opened.turn.attempt == 1:
         return None
     scopes = scopes_read(chosen, opened)
-    found = await kit.store.read(owner_id, lambda unit: unit.scopes.read(scopes), label="turn.scopes_read")
-    return scope_words({scope.key: state.epoch for scope, state in found.items()})
+
+    def work(unit: Unit) -> _Before:
+        epochs = {scope.key: state.epoch for scope, state in unit.scopes.read(scopes).items()}
+        return _Before(scopes=scope_words(epochs), place=unit.owners.get().place)
+
+    return await kit.store.read(owner_id, work, label="turn.scopes_read")
 
 
 def sizes_of(kit: Kit, request: TurnRequest, opened: OpenedTurn, chosen: Policy) -> Sizes:

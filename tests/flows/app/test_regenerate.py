@@ -284,3 +284,20 @@ async def test_t1_in_a_group_one_reply_is_asked_again_by_its_own_speaker_and_the
         (2, True, "Mira again"),
     ]
     assert (await read_conversation(house.kit, house.owner, chat.conversation_id)).messages == 3
+
+
+async def test_m1_what_another_chat_wrote_while_the_reply_was_asked_again_is_in_the_next_prompt(house: House) -> None:
+    """What is taken back in a rehearsal moves the owner's place there only: the new block must not begin after it."""
+    bot = await house.bot()
+    chat, other = await house.chat(bot), await house.chat(bot)
+    both = calls(called("remember", text="Has a dog"), called("remember", text="Has a cat"))
+    told = await house.say(chat, "I have a dog and a cat", both, say("Nice"))
+    elsewhere = house.with_model(ScriptedModel())
+    task = asyncio.create_task(again(house, turn_of(told), Hang(after=("Well",))))
+    await house.model.hanging.wait()
+    await elsewhere.say(other, "And an owl", *_remembers("Has an owl", "Ok"))
+    house.model.released.set()
+    await task
+    await house.say(chat, "Go on")
+    assert "Has an owl" in house.prompt.system + house.prompt.since
+    assert "Has a dog" not in house.prompt.text
