@@ -11,12 +11,13 @@ from souvenance.app.browse import Page, Room, page_size, room
 from souvenance.app.cursor import decode, encode
 from souvenance.app.kit import Kit
 from souvenance.app.remember import check_scope
+from souvenance.domain.conversation import Message
 from souvenance.domain.draft import Draft
 from souvenance.domain.ids import BotId, DraftId, MessageId, OwnerId
 from souvenance.domain.limits import Limits
 from souvenance.domain.memory import Origin, Scope, ScopeKind
 from souvenance.domain.text import clean, clean_key
-from souvenance.errors import BadValue, DraftExpired
+from souvenance.errors import BadValue, Conflict, DraftExpired
 from souvenance.ports.store import Unit
 from souvenance.prompts.draft_memories import Proposed
 
@@ -35,7 +36,9 @@ class Drafted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """What drafts are made of; all of one batch share it but for the sources, of which each text has its own."""
+    """What drafts are made of; all of one batch share it but for the sources, of which each text has its own. `said`:
+    the messages that were read.
+    """
 
     scope: Scope
     origin: Origin
@@ -43,16 +46,18 @@ class Material:
     note: str
     proposed: tuple[Proposed, ...]
     sources: tuple[tuple[MessageId, ...], ...]
+    said: tuple[Message, ...] = ()
 
 
 async def keep_drafts(kit: Kit, owner_id: OwnerId, material: Material, answered: Answered | None = None) -> Drafted:
-    """Keep these to be reviewed; NotFound when the scope is there no more."""
+    """Keep these to be reviewed; NotFound when the scope is there no more, Conflict when a message is not as it was."""
     drafts = _made(kit, material)
     old = kit.clock.now() - timedelta(days=kit.limits.draft_days)
 
     def work(unit: Unit) -> None:
         unit.owners.hold()
         check_scope(unit, material.scope, keyed=True)
+        _refuse_changed(unit, material.said)
         unit.drafts.forget_ended(old)
         unit.drafts.put_all(drafts)
         if answered is not None:
@@ -65,6 +70,17 @@ async def keep_drafts(kit: Kit, owner_id: OwnerId, material: Material, answered:
         charge=None if answered is None else answered.charge,
         note=material.note,
     )
+
+
+def _refuse_changed(unit: Unit, said: Sequence[Message]) -> None:
+    """A person may edit or delete a message while a model drafts from it: its old words must not outlive that (T7)."""
+    now = {message.message_id: message.origin_id for message in unit.messages.many([one.message_id for one in said])}
+    for message in said:
+        if now.get(message.message_id) != message.origin_id:
+            raise Conflict(
+                f"Message {message.message_id} was changed or removed while drafts were made of it. Nothing was kept.",
+                id=message.message_id,
+            )
 
 
 def _made(kit: Kit, material: Material) -> tuple[Draft, ...]:

@@ -14,9 +14,9 @@ from souvenance.app.members import members_of, speakers_of
 from souvenance.app.open_turn import OpenedTurn, heard_in, persona_of, spoken_by
 from souvenance.app.turn import InConversation, TurnEvent, TurnRequest
 from souvenance.domain.bot import Bot
-from souvenance.domain.conversation import Conversation, Message
+from souvenance.domain.conversation import Conversation, Message, Role
 from souvenance.domain.ids import BotId, ConversationId, OwnerId
-from souvenance.errors import BadValue
+from souvenance.errors import BadValue, NothingToAnswer
 from souvenance.ports.store import Unit
 
 
@@ -34,6 +34,7 @@ async def let_answer(kit: Kit, owner_id: OwnerId, asked: LetAnswer) -> AsyncGene
     """The events of these members' replies, as `chat_turn` gives them.
 
     BadValue where nothing was said yet, outside a group, or for whoever spoke last: it is asked again by regenerating.
+    NothingToAnswer when the user's message was deleted.
     """
     here = f"{owner_id} {asked.conversation_id}"
     shelf = await models_at_hand(kit, asked=asked.model)
@@ -62,6 +63,8 @@ def _take(unit: Unit, kit: Kit, conversation_id: ConversationId, request: TurnRe
     turn = replace(last, attempt=last.attempt + 1)
     unit.turns.save(turn)
     said = unit.messages.of_turn(turn.turn_id)
+    if said[0].role is not Role.USER:
+        raise NothingToAnswer(turn.turn_id)
     members = members_of(unit, conversation)
     heard = heard_in(conversation, said)
     opened = OpenedTurn(

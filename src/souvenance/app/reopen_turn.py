@@ -101,7 +101,9 @@ def _retaken(unit: Unit, kit: Kit, asked: AskedAgain, shelf: Shelf, decide: Deci
         replaces=frozenset(m.message_id for m in retake.replaces),
         continues=retake.continues,
     )
-    opened = replace(spoken_by(opened, _speaker(members, retake), shelf, request), heard=retake.heard)
+    opened = replace(
+        spoken_by(opened, _speaker(taken.conversation, members, retake), shelf, request), heard=retake.heard
+    )
     check_size(unit, kit, request, opened, offer_tools=True)
     return opened, request
 
@@ -118,10 +120,10 @@ def _held(unit: Unit, turn_id: TurnId) -> TakenAgain:
     return TakenAgain(conversation=conversation, turn=turn, message=said[0], replies=tuple(said[1:]))
 
 
-def _speaker(members: tuple[Bot, ...], retake: Retake) -> Bot | None:
-    """Who speaks: in a group whoever gave the reply, else the first member."""
+def _speaker(conversation: Conversation, members: tuple[Bot, ...], retake: Retake) -> Bot | None:
+    """Who speaks: in a group whoever gave the reply, also when all other members are gone, else the first member."""
     first = retake.continues or next(iter(retake.replaces), None)
-    if first is None or len(members) < 2:
+    if first is None or not conversation.is_group:
         return members[0] if members else None
     found = next((member for member in members if member.bot_id == first.bot_id), None)
     if found is None:

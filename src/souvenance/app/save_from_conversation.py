@@ -10,6 +10,7 @@ from souvenance.app.ask_for_drafts import ask_for_drafts
 from souvenance.app.draft_memories import model_for
 from souvenance.app.drafts import Drafted, Material, is_notebook, keep_drafts, texts
 from souvenance.app.kit import Kit
+from souvenance.app.members import members_of
 from souvenance.domain.bot import Bot
 from souvenance.domain.conversation import Conversation, Message
 from souvenance.domain.ids import MessageId, OwnerId
@@ -65,8 +66,9 @@ class _Chosen:
 async def draft_from_messages(kit: Kit, owner_id: OwnerId, selection: Selection) -> Drafted:
     """Drafts to be reviewed and saved, with the room for pins of their scope.
 
-    Raises TooMany, NotFound for a message of another conversation, MemoryIsOff (O3-O5), TextTooLong for what must be
-    shortened first, and for DRAFT what `draft_memories` raises; then nothing is stored.
+    Raises TooMany, NotFound for a message of another conversation, BotGone, MemoryIsOff (O3-O5), TextTooLong for what
+    must be shortened first, Conflict for a message that is changed meanwhile, and for DRAFT what `draft_memories`
+    raises; then nothing is stored.
     """
     _check(kit.limits, selection.message_ids)
     chosen = await kit.store.read(owner_id, lambda unit: _chosen(unit, selection.message_ids), label="selection.read")
@@ -91,6 +93,7 @@ async def draft_from_messages(kit: Kit, owner_id: OwnerId, selection: Selection)
         note=note,
         proposed=proposed,
         sources=sources,
+        said=chosen.messages,
     )
     return await keep_drafts(kit, owner_id, material, answered)
 
@@ -109,7 +112,7 @@ def _chosen(unit: Unit, message_ids: Sequence[MessageId]) -> _Chosen:
         if first is None or message_id not in found or found[message_id].conversation_id != first.conversation_id:
             raise NotFound("message", message_id)
     conversation = unit.conversations.get(found[message_ids[0]].conversation_id)
-    bot = None if conversation.bot_id is None else unit.bots.get(conversation.bot_id)
+    bot = next(iter(members_of(unit, conversation)), None)
     return _Chosen(
         messages=tuple(sorted(found.values(), key=lambda message: (message.position, message.part))),
         bot=bot,

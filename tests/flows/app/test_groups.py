@@ -11,15 +11,20 @@ import pytest
 from souvenance.app.bots import change_bot, set_level
 from souvenance.app.browse import read_turn
 from souvenance.app.conversations import NewConversation, open_conversation
+from souvenance.app.delete_bot import delete_bot
+from souvenance.app.delete_message import delete_message
 from souvenance.app.let_answer import LetAnswer, let_answer
 from souvenance.app.personas import create_persona
+from souvenance.app.regenerate import regenerate
+from souvenance.app.reopen_turn import AskedAgain
+from souvenance.app.save_from_conversation import How, Selection, draft_from_messages
 from souvenance.app.turn import Done, Speaking, shown
 from souvenance.domain.bot import Bot, Preset
 from souvenance.domain.conversation import Conversation, MessageState, Role, TurnState
-from souvenance.domain.ids import BotId
+from souvenance.domain.ids import BotId, TurnId
 from souvenance.domain.limits import Level
 from souvenance.domain.memory import ACCOUNT_SCOPE, Scope
-from souvenance.errors import BadValue, ModelError, NotFound, TooMany
+from souvenance.errors import BadValue, BotGone, ModelError, NotFound, NothingToAnswer, TooMany
 from souvenance.testing import Fault, HalfStream, say
 from tests.flows.app.house import House, Told, called, calls
 
@@ -270,3 +275,44 @@ async def test_bad_members_and_speakers_are_refused_and_nothing_is_stored(house:
         with pytest.raises(BadValue, match="speakers"):
             await house.say(chat, "Hello", speakers=_ids(*speakers))
     assert await house.said(chat.conversation_id) == []
+
+
+async def test_m7_nobody_answers_a_message_that_was_deleted(house: House) -> None:
+    ada, bob = await house.bot("Ada"), await house.bot("Bob")
+    chat = await _group(house, ada, bob)
+    told = await house.say(chat, "Who is there?", say("I am."), speakers=_ids(ada))
+    await delete_message(house.kit, house.owner, told.opened.message.message_id)
+    with pytest.raises(NothingToAnswer):
+        await _let(house, chat, bob)
+
+
+async def test_m8_the_last_member_does_not_speak_for_one_that_is_gone(house: House) -> None:
+    ada, bob = await house.bot("Ada"), await house.bot("Bob")
+    chat = await _group(house, ada, bob)
+    told = await house.say(chat, "Who is there?", say("I am."), say("Me."), speakers=_ids(ada, bob))
+    assert told.done.turn is not None
+    turn_id = told.done.turn.turn_id
+    await delete_bot(house.kit, house.owner, ada.bot_id)
+    with pytest.raises(BotGone):
+        await _again(house, turn_id, part=1)
+    house.model.script(say("Me again."))
+    new = await _again(house, turn_id, part=2)
+    assert (new.stored.bot_id, new.stored.text) == (bob.bot_id, "Me again.")
+
+
+async def test_v6_of_a_group_whose_first_member_is_gone_messages_are_saved_for_the_next(house: House) -> None:
+    ada, bob = await house.bot("Ada"), await house.bot("Bob")
+    chat = await _group(house, ada, bob)
+    told = await house.say(chat, "I like figs", say("Noted."))
+    await delete_bot(house.kit, house.owner, ada.bot_id)
+    selection = Selection(message_ids=(told.opened.message.message_id,), how=How.EACH)
+    drafted = await draft_from_messages(house.kit, house.owner, selection)
+    assert [(one.text, one.scope) for one in drafted.drafts] == [("I like figs", Scope.of_bot(bob.bot_id))]
+    await delete_bot(house.kit, house.owner, bob.bot_id)
+    with pytest.raises(BotGone):
+        await draft_from_messages(house.kit, house.owner, selection)
+
+
+async def _again(house: House, turn_id: TurnId, *, part: int) -> Told:
+    async with aclosing(regenerate(house.kit, house.owner, AskedAgain(turn_id=turn_id, part=part))) as events:
+        return Told(events=tuple([event async for event in events]))
