@@ -30,7 +30,7 @@ from souvenance.app.turn import (
     TurnRequest,
 )
 from souvenance.domain.ids import OwnerId, TurnId
-from souvenance.errors import StoreError
+from souvenance.errors import BadValue, StoreError
 
 
 async def chat_turn(kit: Kit, owner_id: OwnerId, request: TurnRequest) -> AsyncGenerator[TurnEvent, None]:
@@ -42,6 +42,8 @@ async def chat_turn(kit: Kit, owner_id: OwnerId, request: TurnRequest) -> AsyncG
     async with kit.busy.alone(_name(owner_id, request)):
         command = await command_of(kit, owner_id, request)
         if command is not None:
+            if request.replaces is not None:
+                raise BadValue("replaces", value=request.replaces, expected="none with a command, which opens no turn")
             async for event in run_command(kit, owner_id, request, command):
                 yield event
             return

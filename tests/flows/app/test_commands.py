@@ -13,7 +13,7 @@ from souvenance.app.turn import NewChat
 from souvenance.domain.bot import Preset
 from souvenance.domain.conversation import Flags
 from souvenance.domain.memory import ACCOUNT_SCOPE, Origin, Scope
-from souvenance.errors import MemoryIsOff
+from souvenance.errors import BadValue, MemoryIsOff
 from souvenance.ports.store import Unit
 from souvenance.testing import ScriptedModel, say
 from tests.flows.app.house import House
@@ -227,3 +227,12 @@ async def test_v3_memories_lists_the_account_beside_the_bot_but_not_for_a_notebo
     await house.remember("Renko", Scope.of_bot(notebook.bot_id), key="name")
     assert (await house.say(await house.chat(bot), "/memories")).text == "- likes tea\n- lives in Graz"
     assert (await house.say(await house.chat(notebook), "/memories")).text == "- name: Renko"
+
+
+async def test_t7_a_command_stands_in_for_no_turn(house: House) -> None:
+    chat = await house.chat(await house.bot())
+    told = await house.say(chat, "Hello")
+    with pytest.raises(BadValue, match="replaces"):
+        await house.say(chat, "/remember I like tea", replaces=told.opened.turn.turn_id)
+    assert await house.texts() == []
+    assert len(await house.said(chat.conversation_id)) == 2
