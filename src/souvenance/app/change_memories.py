@@ -16,6 +16,7 @@ from souvenance.domain.ids import BotId, ConversationId, MemoryId
 from souvenance.domain.journal import Actor, Add, Anchor, Content, Delete, Intent, Operation, Pin, Update, apply
 from souvenance.domain.memory import Evidence, Memory, MemoryState, Scope, ScopeKind
 from souvenance.domain.remember import AddNew, Confirm, HeldByPin, KnownAndPinned, decide
+from souvenance.domain.terms import terms as index_terms
 from souvenance.errors import NotFound, PinRoomFull
 from souvenance.ports.memories import Kind
 from souvenance.ports.store import Unit
@@ -36,7 +37,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replace:
-    """Let this memory say `content` instead."""
+    """Let this memory say `content` instead. `terms` are the index terms of its text."""
 
     memory_id: MemoryId
     content: Content
@@ -189,7 +190,9 @@ def _replace(unit: Unit, wish: Replace, cause: Cause) -> Outcome:
     if twin is not None and twin.memory_id != memory.memory_id:
         # It would say what another one says: that one gains the source, this one goes (M10).
         return _join(unit, memory, twin, content, cause)
-    saved = write_operation(unit, memory, Update(content=content), cause, terms=wish.terms)
+    # Its key, or whom it is about, is known only now, and it is found by that too.
+    words = (*index_terms(content.key or content.subject), *wish.terms)
+    saved = write_operation(unit, memory, Update(content=content), cause, terms=words)
     return Changed(kind="updated", memory=saved)
 
 

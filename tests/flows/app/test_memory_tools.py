@@ -10,6 +10,7 @@ import pytest
 from souvenance.app.browse import read_turn
 from souvenance.app.chat_turn import acknowledge
 from souvenance.app.pin_memory import pin_memory
+from souvenance.app.query_memories import Query, query_memories
 from souvenance.app.turn import Delta
 from souvenance.domain.bot import Preset
 from souvenance.domain.conversation import Role, TurnState
@@ -461,3 +462,15 @@ async def test_v1_m5_a_model_can_neither_pin_nor_unpin_nor_touch_what_was_pinned
     await house.say(chat, "And now?", calls(*tried), say("Hm"))
     assert [answer["ok"] for answer in _answers(house)] == [False] * 4 + [True]
     assert [(one.text, one.pinned) for one in await house.memories()] == [("likes tea", True), ("hums", False)]
+
+
+async def test_q2_what_a_model_let_say_something_else_is_still_found_by_its_key_and_its_subject(house: House) -> None:
+    bot = await house.bot(settings={"text_calls": True})
+    scope = Scope.of_bot(bot.bot_id)
+    await house.remember("tea", scope, key="breakfast")
+    await house.remember("likes tea", scope, subject="Anneliese")
+    updates = calls(called("update_memory", id=1, text="coffee"), called("update_memory", id=2, text="likes coffee"))
+    await house.say(await house.chat(bot), "Coffee it is", updates, say("Ok"))
+    for word in ("breakfast", "Anneliese"):
+        hits = await query_memories(house.kit, house.owner, Query(text=word, scopes=(scope,)))
+        assert ["coffee" in hit.memory.text for hit in hits.memories] == [True]
