@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from souvenance.app.change_memories import hold
 from souvenance.app.delete_bot import Memories
+from souvenance.app.erase import drop_drafts
 from souvenance.app.kit import Kit
 from souvenance.app.undisturbed import undisturbed
 from souvenance.domain.erasure import Erasure
@@ -58,7 +59,7 @@ def _delete(unit: Unit, conversation_id: ConversationId, memories: Memories, not
     session = Scope.of_conversation(conversation_id)
     gone = unit.memories.every(session)
     if memories is Memories.ERASE:
-        gone += [memory for memory in _drawn_only(unit, origins) if memory.scope != session]
+        gone += [memory for memory in _drawn_only(unit, conversation_id, origins) if memory.scope != session]
     unit.journal.let_go(origins)
     _erase(unit, gone, nothing)
     unit.drafts.remove([draft.draft_id for draft in unit.drafts.of_scopes([session])])
@@ -70,10 +71,14 @@ def _delete(unit: Unit, conversation_id: ConversationId, memories: Memories, not
     return sum(memory.state is MemoryState.LIVE for memory in gone)
 
 
-def _drawn_only(unit: Unit, origins: Sequence[MessageId]) -> list[Memory]:
-    """The memories, in any state, that say nothing but what was drawn from messages that nobody holds any more."""
-    lost = frozenset(origins) - unit.branches.still_held(origins)
-    journal = unit.journal.of_memories(unit.journal.drawn_from(origins))
+def _drawn_only(unit: Unit, conversation_id: ConversationId, origins: Sequence[MessageId]) -> list[Memory]:
+    """The memories, in any state, that say nothing but what was drawn from messages that nobody holds any more: those
+    of this conversation, and those that were taken back or edited there before.
+    """
+    drawn = {*unit.journal.drawn_from(origins), *unit.journal.drawn_in(conversation_id)}
+    journal = unit.journal.of_memories(sorted(drawn))
+    named = {cause.message for done in journal.values() for one in done for cause in one.causes}
+    lost = named - unit.branches.still_held(sorted(named))
     return unit.memories.many([memory_id for memory_id, done in journal.items() if drawn_only_from(done, lost)])
 
 
@@ -88,5 +93,6 @@ def _erase(unit: Unit, gone: Sequence[Memory], nothing: Erasure) -> None:
     unit.owners.next_place()
     erasure = replace(nothing, memory_ids=tuple(memory.memory_id for memory in gone))
     unit.erasures.begin(erasure)
+    drop_drafts(unit, erasure)
     unit.erasures.purge(erasure)
     unit.memories.settle_equals(gone)

@@ -86,7 +86,7 @@ async def purge_ended(kit: Kit) -> int:
         unit.owners.hold()
         purged = unit.drafts.purge_ended(now)
         for erasure in unit.erasures.ended(now):
-            purged += _drop_drafts(unit, erasure)
+            purged += drop_drafts(unit, erasure)
             unit.erasures.purge(erasure)
             purged += len(erasure.memory_ids)
         return purged
@@ -99,7 +99,7 @@ async def purge_ended(kit: Kit) -> int:
     return purged
 
 
-def _drop_drafts(unit: Unit, erasure: Erasure) -> int:
+def drop_drafts(unit: Unit, erasure: Erasure) -> int:
     """Drop the drafts that say what one of these memories says or once said (M14); returns how many."""
     scopes = sorted({memory.scope for memory in unit.memories.many(erasure.memory_ids)}, key=lambda scope: scope.key)
     drafts = unit.drafts.of_scopes(scopes) if scopes else []

@@ -13,11 +13,14 @@ from souvenance.ports.chat_model import Usage
 
 @dataclass(slots=True, kw_only=True)
 class Round:
-    """One request of the reply and what it cost. `text` is all that came back, text calls included."""
+    """One request of the reply and what it cost. `text` is all that came back, text calls included; `shown` is without
+    them, as a later round is told it: their words stand in no prompt (V2, M14).
+    """
 
     asked: Assembled
     estimated_in: int
     text: list[str] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
     usage: Usage | None = None
 
 

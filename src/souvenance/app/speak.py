@@ -100,6 +100,7 @@ class _Listener:
             self._reply.finish = chunk.finish
         if text:
             self._reply.shown.append(text)
+            self._told.shown.append(text)
         passed = _without(chunk, self._our_indexes()) if hidden else chunk
         if hidden and not self._reply.their_calls and (chunk.finish is not None or chunk.usage is not None):
             passed = None
@@ -182,7 +183,7 @@ def _tool_traffic(calls: Sequence[Call], results: Sequence[Result], told: Round)
         Said(layer="tools", fields={"role": "tool", "tool_call_id": call.call_id}, runs=result.answer)
         for call, result in zip(calls, results, strict=True)
     ]
-    return [Called(layer="tools", text="".join(told.text), calls=made), *answered]
+    return [Called(layer="tools", text="".join(told.shown), calls=made), *answered]
 
 
 def _without(chunk: ModelChunk, ours: frozenset[int]) -> ModelChunk | None:

@@ -225,6 +225,10 @@ class Journal(Protocol):
         """The memories with an operation, revoked or not, that one of these caused, by id."""
         ...
 
+    def drawn_in(self, conversation_id: ConversationId) -> list[MemoryId]:
+        """The memories with an operation, revoked or not, that has a source in this conversation, by id."""
+        ...
+
     def let_go(self, origins: Sequence[MessageId]) -> None:
         """Let the operations with one of these causes that stand, though no cause of theirs is held and chosen any
         more, stand on their own from now on (T4, D1).

@@ -33,6 +33,11 @@ _DRAWN_FROM = (
     .where(owned(evidence), evidence.c.conversation_id == bindparam("conversation"), _OF_THESE, *_BY_WHAT_STANDS)
     .distinct()
 )
+_EVER_DRAWN_FROM = (
+    select(evidence.c.memory_id)
+    .where(owned(evidence), evidence.c.conversation_id == bindparam("conversation"))
+    .distinct()
+)
 
 
 class SqlEvidence(Repository):
@@ -72,6 +77,9 @@ class SqlEvidence(Repository):
                 memory_id, one = _of(row)
                 found[memory_id].setdefault(one)
         return {memory_id: tuple(sources) for memory_id, sources in found.items()}
+
+    def drawn_in(self, conversation_id: ConversationId) -> list[MemoryId]:
+        return sorted(row.memory_id for row in self._rows(_EVER_DRAWN_FROM, conversation=conversation_id))
 
     def drawn_from(self, conversation_id: ConversationId, memory_ids: Sequence[MemoryId]) -> set[MemoryId]:
         return {

@@ -129,6 +129,9 @@ class SqlJournal(Repository):
         named = batches(list(dict.fromkeys(origins)))
         return sorted({row.memory_id for some in named for row in self._rows(_DRAWN_FROM, origins=some)})
 
+    def drawn_in(self, conversation_id: ConversationId) -> list[MemoryId]:
+        return self._evidence().drawn_in(conversation_id)
+
     def let_go(self, origins: Sequence[MessageId]) -> None:
         self._run(_HOLD)
         for some in batches(list(dict.fromkeys(origins))):
