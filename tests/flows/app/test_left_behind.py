@@ -88,10 +88,10 @@ async def test_d1_erase_takes_the_drafts_that_say_what_it_takes(house: House) ->
 
 async def test_v2_a_text_call_beside_a_tool_call_is_in_no_later_round_and_goes_with_its_memory(house: House) -> None:
     chat = await house.chat(await house.bot("Notes", preset=Preset.NOTEBOOK))
-    both = calls(called("remember", "one", key="a", value="b"), text=("Well, ", f'remember("animal", "{MARKER}")'))
+    both = calls(called("remember", "one", key="a", value="b"), text=("Well,", f'remember("animal", "{MARKER}")'))
     told = await house.say(chat, "Guess", both, say("yes."))
-    assert told.text == "Well, yes."
-    assert [one["content"] for one in house.prompt.messages if one["role"] == "assistant"] == ["Well, "]
+    assert told.text == "Well,yes."
+    assert [one["content"] for one in house.prompt.messages if one["role"] == "assistant"] == ["Well,"]
     memories = await house.memories()
     assert [memory.key for memory in memories] == ["animal", "a"]
     await erase_memories(house.kit, house.owner, [memory.memory_id for memory in memories])
