@@ -67,13 +67,8 @@ class Plain:
         return any(says["at"] <= grave["at"] for grave in self._graves_of(says))
 
     def _graves_of(self, says: Entry) -> list[Entry]:
-        """Where this text was buried; of a key only as that key."""
-        text = _folded_text(says)
-        return [
-            grave
-            for grave in self.graves
-            if any(text == said and says["key"] in (None, key) for said, key in grave["texts"])
-        ]
+        """Where this was buried: a text as a text, a key's value as that key's."""
+        return [grave for grave in self.graves if _words(says) in grave["texts"]]
 
     def _refused(self, says: Entry, hangs: Entry | None) -> bool:
         """What was said before its erasure, or comes from the same place, brings nothing back."""
@@ -155,7 +150,7 @@ class Plain:
     def _bury(self, gone: set[int]) -> None:
         said = [entry for entry in self.done if entry["memory"] in gone]
         origins = {entry["hangs"][name] for entry in said if entry["hangs"] for name in ("reply", "said")}
-        texts = {(_folded_text(entry), entry["key"]) for entry in said if entry["text"] is not None}
+        texts = {_words(entry) for entry in said if entry["text"] is not None}
         self.graves.append({"at": self.new(), "texts": texts, "origins": origins})
 
     def take_back(self) -> None:

@@ -45,7 +45,7 @@ class SqlTombstones(Repository):
         self._run(_DROP, erasure=erasure_id)
 
     def of_text(self, text: str, key: str | None) -> list[Tombstone]:
-        hashed = text_hash(self._hash, text)
+        hashed = text_hash(self._hash, text, key)
         if key is None:
             return [_stone(row) for row in self._rows(_OF_TEXT, hash=hashed)]
         return [_stone(row) for row in self._rows(_OF_KEY, hash=hashed, subject=subject_hash(self._hash, key, ""))]
@@ -62,7 +62,7 @@ def tombstones_of(memory: Memory, operations: Sequence[Operation], hashed: Hashe
     return [
         Tombstone(
             scope=scope,
-            text_hash=text_hash(hashed, text),
+            text_hash=text_hash(hashed, text, key),
             subject_hash=subject_hash(hashed, key, subject),
             sources=tuple(sorted(source for source in sources if source is not None)),
             erased_at=at,
@@ -72,8 +72,9 @@ def tombstones_of(memory: Memory, operations: Sequence[Operation], hashed: Hashe
     ]
 
 
-def text_hash(hashed: Hashed, text: str) -> bytes:
-    return hashed(fold(text), "tombstone")
+def text_hash(hashed: Hashed, text: str, key: str | None) -> bytes:
+    """A free text and a key's value are different things, whatever their words: erasing one does not bury the other."""
+    return hashed(f"{'t' if key is None else 'v'}:{fold(text)}", "tombstone")
 
 
 def subject_hash(hashed: Hashed, key: str | None, subject: str) -> bytes:
