@@ -56,10 +56,13 @@ def _delete(unit: Unit, limits: Limits, message_id: MessageId, now: datetime) ->
 
 
 def _mend_turn(unit: Unit, message: Message, left: Sequence[Message]) -> None:
-    """The turn as what is left of it says: gone, open again, or as it was; no reply to what it was is stored."""
+    """The turn as what is left of it says: gone, with what was sent for it, open again, or as it was; no reply to what
+    it was is stored.
+    """
     turn = fence(unit, unit.turns.get(message.turn_id))
     if not left:
         unit.branches.remove_turn(turn.turn_id)
+        unit.prompts.forget_turns(turn.conversation_id, [turn.turn_id])
     elif not any(one.role is Role.BOT and one.chosen for one in left):
         unit.turns.save(replace(turn, state=TurnState.OPEN, acknowledged=False))
 

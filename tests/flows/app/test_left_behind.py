@@ -7,6 +7,7 @@ import asyncio
 import pytest
 from sqlalchemy import select
 
+from souvenance.app.browse import read_turn
 from souvenance.app.delete_bot import Memories, delete_bot
 from souvenance.app.delete_conversation import delete_conversation
 from souvenance.app.delete_message import delete_message
@@ -17,9 +18,9 @@ from souvenance.app.rewind import rewind
 from souvenance.app.save_from_conversation import How, Selection, draft_from_messages
 from souvenance.domain.bot import Preset
 from souvenance.domain.memory import Scope
-from souvenance.errors import Conflict
+from souvenance.errors import Conflict, ModelError
 from souvenance.storage.schema import metadata
-from souvenance.testing import Hang, say
+from souvenance.testing import HalfStream, Hang, say
 from souvenance.testing.script import Reply
 from tests.flows.app.house import House, called, calls
 from tests.flows.app.test_drafts import written
@@ -118,3 +119,15 @@ async def test_t7_no_draft_is_kept_of_a_message_that_was_changed_while_a_model_d
     with pytest.raises(Conflict, match=message_id):
         await drafting
     assert "drafts" not in await tables_with(house)
+
+
+async def test_t7_what_was_sent_for_a_turn_goes_with_its_last_message(house: House) -> None:
+    chat = await house.chat(await house.bot())
+    with pytest.raises(ModelError):
+        await house.say(chat, MARKER, HalfStream(chunks=()))
+    turn = await house.read(lambda unit: unit.turns.last(chat.conversation_id))
+    assert turn is not None
+    _, (message,) = await read_turn(house.kit, house.owner, turn.turn_id)
+    await delete_message(house.kit, house.owner, message.message_id)
+    assert await house.read(lambda unit: unit.prompts.of_conversation(chat.conversation_id, limit=9)) == []
+    assert await tables_with(house, turn.turn_id) == []
