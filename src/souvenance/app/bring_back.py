@@ -9,7 +9,7 @@ from souvenance.app.change_memories import content_now, hold, said_by_person, so
 from souvenance.app.edit_memory import check_free, terms_of
 from souvenance.app.kit import Kit
 from souvenance.domain.ids import MemoryId, OwnerId
-from souvenance.domain.journal import Content, Delete, Operation, Update, content_of
+from souvenance.domain.journal import Content, Delete, Operation, Update, content_of, text_when_moved
 from souvenance.domain.memory import Memory, MemoryState
 from souvenance.errors import BadValue, NotFound
 from souvenance.ports.store import Unit
@@ -27,8 +27,8 @@ async def bring_back(kit: Kit, owner_id: OwnerId, memory_id: MemoryId, place: in
         memory = _held(unit, memory_id)
         now = kit.clock.now()
         said = _said_at(unit.journal.of_memory(memory_id), place)
-        if (said.key is None) != (memory.key is None):
-            raise BadValue("place", value=place, expected="an operation since the memory moved into its scope")
+        if memory.key is None:
+            said = replace(said, text=text_when_moved(said.key, said.text), key=None)
         content = replace(said, confidence=1.0, evidence=source(now))
         check_free(unit, memory, content)
         if memory.state is MemoryState.LIVE and _same(content, memory, content_now(memory, now)):

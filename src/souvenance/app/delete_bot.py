@@ -78,20 +78,25 @@ async def delete_bot(kit: Kit, owner_id: OwnerId, bot_id: BotId, *, memories: Me
 
 def _keep(unit: Unit, found: Sequence[Memory], now: datetime) -> None:
     """Same ids, pins and journal, even past M2's room; of those that say the same one stands (M10)."""
-    wanted = [(memory, intents_of_move(memory, now)) for memory in found]
+    wanted = [(memory, intents_of_move(memory)) for memory in found]
     count = sum(len(intents) for _, intents in wanted)
     last = unit.owners.next_place(count) if count else 0
     kept = moved(wanted, first_place=last - count + 1, at=now)
     unit.journal.append_all([operation for one in kept for operation in one.operations])
     unit.memories.save_moved([one.memory for one in kept])
     for one in kept:
-        if one.memory.text != one.before.text:
-            _index_again(unit, one)
+        _index_again(unit, one)
     unit.memories.settle_equals([one.memory for one in kept])
 
 
 def _index_again(unit: Unit, kept: Kept) -> None:
     """As a key and a value it had the same words, but for those that the sign between them parted."""
+    if kept.memory.state is MemoryState.DELETED:
+        if kept.before.state is not MemoryState.DELETED:
+            unit.index.remove(Kind.MEMORY, kept.memory.memory_id)
+        return
+    if kept.memory.text == kept.before.text:
+        return
     before, after = (sorted(terms(f"{m.key or m.subject} {m.text}")) for m in (kept.before, kept.memory))
     if before != after:
         unit.index.put(Kind.MEMORY, kept.memory.memory_id, after)

@@ -101,13 +101,15 @@ async def purge_ended(kit: Kit) -> int:
 
 def drop_drafts(unit: Unit, erasure: Erasure) -> int:
     """Drop the drafts that say what one of these memories says or once said (M14); returns how many."""
-    scopes = sorted({memory.scope for memory in unit.memories.many(erasure.memory_ids)}, key=lambda scope: scope.key)
+    memories = unit.memories.many(erasure.memory_ids)
+    scopes = sorted({memory.scope for memory in memories}, key=lambda scope: scope.key)
     drafts = unit.drafts.of_scopes(scopes) if scopes else []
     if not drafts:
         return 0
     journal = unit.journal.of_memories(erasure.memory_ids)
     said = (content_of(operation.intent) for operations in journal.values() for operation in operations)
-    erased = {fold(content.text) for content in said if content is not None}
+    texts = [memory.text for memory in memories] + [content.text for content in said if content is not None]
+    erased = {fold(text) for text in texts}
     gone = [draft.draft_id for draft in drafts if fold(draft.text) in erased]
     unit.drafts.remove(gone)
     return len(gone)

@@ -87,7 +87,7 @@ class Delete:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """Into another scope of the same owner (M8)."""
+    """Into another scope of the same owner, where an entry of a key and a value is the free text `key: value` (M8)."""
 
     scope: Scope
 
@@ -166,7 +166,7 @@ def apply(memory: Memory | None, operation: Operation) -> Memory | None:
         case Delete():
             return replace(memory, state=MemoryState.DELETED)
         case Move(scope=scope):
-            return replace(memory, scope=scope)
+            return _moved(memory, scope)
         case _:
             assert_never(intent)
 
@@ -239,6 +239,16 @@ def _updated(operation: Operation) -> _Updated:
 
 def _live(memory: Memory | None) -> bool:
     return memory is not None and memory.state is MemoryState.LIVE
+
+
+def _moved(memory: Memory, scope: Scope) -> Memory:
+    """There; a step of the fold like any other, so that a turn can be taken back after the move too (T2)."""
+    return replace(memory, scope=scope, text=text_when_moved(memory.key, memory.text), key=None)
+
+
+def text_when_moved(key: str | None, text: str) -> str:
+    """What a memory says once it was moved (M8)."""
+    return text if key is None else f"{key}: {text}"
 
 
 def _made(before: Memory | None, content: Content, operation: Operation) -> Memory:

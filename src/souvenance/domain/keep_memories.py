@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from souvenance.domain.journal import Actor, Archive, Content, Intent, Move, Operation, Update, apply
+from souvenance.domain.journal import Actor, Delete, Intent, Move, Operation, apply
 from souvenance.domain.limits import Limits
-from souvenance.domain.memory import ACCOUNT_SCOPE, Evidence, Memory, MemoryState
+from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, MemoryState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,23 +20,13 @@ class Kept:
     operations: tuple[Operation, ...]
 
 
-def intents_of_move(memory: Memory, at: datetime) -> tuple[Intent, ...]:
-    """A notebook's live entry becomes a free text before it moves, and stays archived if it was; what is out of sight
-    moves as it is.
+def intents_of_move(memory: Memory) -> tuple[Intent, ...]:
+    """An entry that stood behind another of its key has a text of its own from now on: it is deleted, to be brought
+    back by whoever misses it, so that no second value comes into sight.
     """
     move = Move(scope=ACCOUNT_SCOPE)
-    if memory.key is None or memory.state is not MemoryState.LIVE:
-        return (move,)
-    content = Content(
-        text=f"{memory.key}: {memory.text}",
-        subject=memory.subject,
-        confidence=memory.confidence,
-        origin=memory.origin,
-        language=memory.language,
-        sensitive=memory.sensitive,
-        evidence=(Evidence(at=at),),
-    )
-    return (Update(content=content), *((Archive(),) if memory.archived else ()), move)
+    is_behind = memory.key is not None and memory.state is MemoryState.SHADOWED
+    return (Delete(), move) if is_behind else (move,)
 
 
 def moved(memories: Iterable[tuple[Memory, Sequence[Intent]]], *, first_place: int, at: datetime) -> list[Kept]:
@@ -53,8 +43,13 @@ def moved(memories: Iterable[tuple[Memory, Sequence[Intent]]], *, first_place: i
             assert after is not None, "it is done to one that is there"
             became, place = after, place + 1
             operations.append(operation)
-        kept.append(Kept(before=memory, memory=replace(became, state=memory.state), operations=tuple(operations)))
+        kept.append(Kept(before=memory, memory=_out_of_sight(memory, became), operations=tuple(operations)))
     return kept
+
+
+def _out_of_sight(memory: Memory, became: Memory) -> Memory:
+    """As it became; whatever was out of sight stays so, in its own way."""
+    return became if became.state is MemoryState.DELETED else replace(became, state=memory.state)
 
 
 def is_oversized(memory: Memory, limits: Limits) -> bool:

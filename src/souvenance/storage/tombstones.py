@@ -12,7 +12,7 @@ from sqlalchemy import Row, bindparam, delete, insert, select
 
 from souvenance.domain.erasure import Tombstone
 from souvenance.domain.ids import ErasureId
-from souvenance.domain.journal import Operation, content_of
+from souvenance.domain.journal import Move, Operation, content_of, text_when_moved
 from souvenance.domain.memory import Memory, Scope
 from souvenance.domain.text import fold
 from souvenance.storage.repository import Repository, owned
@@ -55,6 +55,8 @@ def tombstones_of(memory: Memory, operations: Sequence[Operation], hashed: Hashe
     """One for each text that the memory ever had, in each scope that it was ever in, with all its sources."""
     contents = [content for operation in operations if (content := content_of(operation.intent)) is not None]
     said_as = {(memory.text, memory.key, memory.subject), *((one.text, one.key, one.subject) for one in contents)}
+    if any(isinstance(operation.intent, Move) for operation in operations):
+        said_as |= {(text_when_moved(key, text), None, subject) for text, key, subject in said_as}
     scopes = {memory.scope, *(operation.scope for operation in operations)}
     evidence = (source for content in contents for source in content.evidence)
     sources = {source.message_id for source in evidence}

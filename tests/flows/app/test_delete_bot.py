@@ -8,16 +8,21 @@ import pytest
 
 from souvenance.app.archive_memory import archive_memory
 from souvenance.app.bots import find_bot, set_level
+from souvenance.app.bring_back import bring_back
 from souvenance.app.browse import list_memories, memory_history, read_memory
 from souvenance.app.chat_turn import chat_turn
 from souvenance.app.conversations import NewConversation, open_conversation
 from souvenance.app.delete_bot import DeletedBot, Memories, delete_bot
 from souvenance.app.edit_memory import edit_memory
+from souvenance.app.edit_message import edit_message
+from souvenance.app.erase import erase_memories, undo_erasure
+from souvenance.app.list_removed import list_removed
 from souvenance.app.pin_memory import pin_memory
+from souvenance.app.rewind import rewind
 from souvenance.app.turn import Done, InConversation, Opened, TurnRequest
 from souvenance.domain.bot import Bot, Preset
 from souvenance.domain.conversation import Role
-from souvenance.domain.journal import Actor, Add, Move, Update
+from souvenance.domain.journal import Actor, Add, Move, Pin
 from souvenance.domain.limits import Level
 from souvenance.domain.memory import ACCOUNT_SCOPE, MemoryState, Scope
 from souvenance.errors import BotGone, NotFound, PinRoomFull, TextTooLong
@@ -112,7 +117,7 @@ async def test_m8_a_notebooks_entries_become_texts_and_a_long_one_is_kept_whole_
     ]
     assert [(v.memory.pinned, v.memory.archived) for v in views] == [(True, False), (False, False), (False, True)]
     history = await memory_history(house.kit, house.owner, short.memory_id)
-    assert [type(one.intent) for one in history][-2:] == [Update, Move]
+    assert [type(one.intent) for one in history] == [Add, Pin, Move]
     seen = views[1].memory.version
     with pytest.raises(TextTooLong, match="500"):
         await edit_memory(house.kit, house.owner, long.memory_id, seen=seen, text="y" * 501)
@@ -178,3 +183,55 @@ async def test_m8_what_a_reply_wished_to_keep_for_a_bot_deleted_meanwhile_goes_n
     assert await house.said(chat.conversation_id) == [(Role.USER, "I live in Turin"), (Role.BOT, "Noted")]
     assert await house.memories() == []
     assert await house.memories(Scope.of_bot(bot.bot_id)) == []
+
+
+async def test_t2_what_a_turn_wrote_in_a_notebook_is_taken_back_after_the_notebook_went_too(house: House) -> None:
+    bot = await house.bot("Note", preset=Preset.NOTEBOOK)
+    chat = await house.chat(bot)
+    first = await house.say(chat, "I live in Turin", say('Ok remember("city", "Turin")'))
+    await house.say(chat, "In Rome", say('Ok remember("city", "Rome")'))
+    await _delete(house, bot)
+    assert await house.texts() == ["city: Rome"]
+    assert first.done.turn is not None
+    await rewind(house.kit, house.owner, chat.conversation_id, after=first.done.turn.turn_id)
+    assert await house.texts() == ["city: Turin"]
+    await rewind(house.kit, house.owner, chat.conversation_id)
+    assert await house.texts() == []
+
+
+async def test_m8_an_entry_behind_another_of_its_key_stays_out_of_sight_and_can_be_brought_back(house: House) -> None:
+    bot = await house.bot("Note", preset=Preset.NOTEBOOK)
+    chat = await house.chat(bot)
+    await house.say(chat, "I live in Turin", say('Ok remember("city", "Turin")'))
+    gone = await house.say(chat, "No more", calls(called("forget", key="city")), say("Gone"))
+    await house.say(chat, "In Rome", say('Ok remember("city", "Rome")'))
+    await edit_message(house.kit, house.owner, gone.stored.message_id, "I did not.")
+    assert await house.pairs() == {"city": "Turin"}
+    await _delete(house, bot)
+    assert await house.pairs() == {None: "city: Turin"}
+    (removed,) = (await list_removed(house.kit, house.owner)).items
+    await bring_back(house.kit, house.owner, removed.memory.memory_id, removed.place)
+    assert await house.texts() == ["city: Turin", "city: Rome"]
+
+
+async def test_m8_an_entry_whose_erasure_is_taken_back_after_its_notebook_went_is_a_text(house: House) -> None:
+    bot = await house.bot("Note", preset=Preset.NOTEBOOK)
+    entry = await house.remember("Turin", Scope.of_bot(bot.bot_id), key="city")
+    erasure = await erase_memories(house.kit, house.owner, [entry.memory_id])
+    await _delete(house, bot)
+    assert await house.texts() == []
+    await undo_erasure(house.kit, house.owner, erasure.erasure_id)
+    assert await house.pairs() == {None: "city: Turin"}
+
+
+async def test_m11_what_an_entry_said_before_it_moved_can_be_brought_back_as_a_text(house: House) -> None:
+    bot = await house.bot("Note", preset=Preset.NOTEBOOK)
+    entry = await house.remember("Turin", Scope.of_bot(bot.bot_id), key="city")
+    await _delete(house, bot)
+    moved = await read_memory(house.kit, house.owner, entry.memory_id)
+    await edit_memory(house.kit, house.owner, entry.memory_id, seen=moved.memory.version, text="lives in Rome")
+    back = await bring_back(house.kit, house.owner, entry.memory_id, entry.place)
+    assert (back.key, back.text) == (None, "city: Turin")
+    await erase_memories(house.kit, house.owner, [entry.memory_id])
+    stones = await house.read(lambda unit: unit.erasures.tombstones(text="city: Turin", key=None))
+    assert ACCOUNT_SCOPE in {stone.scope for stone in stones}
