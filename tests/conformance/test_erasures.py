@@ -205,7 +205,9 @@ async def test_a_purge_takes_its_own_memories_and_nothing_else(
     found = await read(store, lambda unit: unit.index.find_memories(["tea"], scopes=[ACCOUNT_SCOPE]))
     assert ([one.item for one in found.postings], found.items, found.mean_length) == ([TWO], 1, 4.0)
     assert await read(store, lambda unit: unit.short_ids.of(CHAT, [ONE, TWO])) == {ONE: 1, TWO: 2}
-    assert await read(store, lambda unit: unit.epochs.get(CHAT, None)) is None
+    ended = await read(store, lambda unit: unit.epochs.get(CHAT, None))
+    assert ended is not None
+    assert (ended.number, dict(ended.basis), ended.lines) == (1, {}, ())
     parts = (await read(store, lambda unit: unit.prompts.get(PromptId("prm_1")))).parts
     assert [one.data for one in parts] == [b"You remember:", ERASED, b"likes tea"]
     assert await read(store, lambda unit: states(unit, ONE), BOB) == ["erasing"]

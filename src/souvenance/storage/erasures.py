@@ -73,7 +73,8 @@ _PURGE = (
     delete(memories).where(*_THESE),
     update(prompt_parts).where(owned(prompt_parts), prompt_parts.c.memory_id.in_(_IDS)).values(data=None),
 )
-_END_EPOCHS = delete(epochs).where(owned(epochs))
+# A basis that no prompt can have; the number goes on, so that no two epochs of a conversation share one.
+_END_EPOCHS = update(epochs).where(owned(epochs)).values(basis="{}", lines="[]")
 
 
 class SqlErasures(Repository):

@@ -8,7 +8,7 @@ from datetime import timedelta
 from souvenance.app.bots import change_bot, set_level
 from souvenance.app.chat_turn import chat_turn
 from souvenance.app.edit_memory import edit_memory
-from souvenance.app.erase import erase_memories, undo_erasure
+from souvenance.app.erase import erase_memories, purge_ended, undo_erasure
 from souvenance.app.pin_memory import pin_memory
 from souvenance.app.read_prompts import prompts_of_message
 from souvenance.app.turn import Delta, InConversation, Noted, TurnRequest
@@ -352,3 +352,14 @@ async def test_m5_the_same_fact_again_by_a_model_leaves_a_pinned_memory_untouche
     told = await house.say(chat, "I like tea", calls(called("remember", text="Likes tea.")), say("I know"))
     assert told.done.saved == 0
     assert await house.memories(scope) == [memory]
+
+
+async def test_c1_a_purge_ends_an_epoch_and_no_two_blocks_of_a_conversation_share_a_number(house: House) -> None:
+    chat = await house.chat(await house.bot())
+    memory = await house.remember("Likes tea")
+    first = await _epoch(house, await house.say(chat, "Hello"))
+    await erase_memories(house.kit, house.owner, [memory.memory_id])
+    second = await _epoch(house, await house.say(chat, "Hello"))
+    house.clock.advance(seconds=11)
+    await purge_ended(house.kit)
+    assert [first, second, await _epoch(house, await house.say(chat, "Hello"))] == [first, first + 1, first + 2]
