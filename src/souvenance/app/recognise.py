@@ -84,7 +84,7 @@ def _echoed(unit: Unit, address: FromClient) -> Conversation | None:
 def _by_history(unit: Unit, address: FromClient, asked: Asked) -> tuple[Conversation, Turn | None] | None:
     """The one conversation that ends where this message begins, or with this very message unanswered."""
     before, opened = _hashes(unit, address, asked)
-    again = _opened_before(unit, address, asked, opened)
+    again = [turn for turn in _opened_before(unit, address, asked, opened) if _is_asked(unit, turn)]
     same = unit.conversations.by_history(address.client, before) if asked.said else []
     if len(again) + len(same) != 1:
         return None
@@ -120,6 +120,11 @@ def _unanswered(unit: Unit, conversation: Conversation, address: FromClient, ask
 
 def _brings_results(request: TurnRequest) -> bool:
     return any(message.get("role") in {"tool", "function"} for message in request.tail)
+
+
+def _is_asked(unit: Unit, turn: Turn) -> bool:
+    """Whether the message that opened it is there: a person may have deleted it, and left the reply (T7)."""
+    return unit.messages.of_turn(turn.turn_id)[0].role is Role.USER
 
 
 def _asks(unit: Unit, turn: Turn, text: str) -> bool:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+import pytest
+
 from souvenance.app.browse import list_conversations
 from souvenance.app.chat_turn import acknowledge
+from souvenance.app.delete_message import delete_message
 from souvenance.app.query_memories import Query, query_memories
 from souvenance.domain.bot import Bot
 from souvenance.domain.conversation import Role
 from souvenance.domain.ids import ConversationId
-from souvenance.testing import ScriptedModel, say
+from souvenance.errors import ModelError
+from souvenance.testing import HalfStream, ScriptedModel, say
 from tests.flows.app.house import House, Told, client
 
 History = list[tuple[Role, str]]
@@ -244,3 +248,15 @@ async def test_i3_a_client_s_own_parts_of_a_message_go_on_untouched(house: House
     assert house.prompt.messages[-1] == message
     assert house.prompt.wire["seed"] == 7
     assert house.prompt.wire["unknown"] == {"a": [1]}
+
+
+async def test_i3_t7_a_message_that_was_deleted_while_its_reply_is_cut_off_may_be_sent_again(house: House) -> None:
+    one = Client(house, await house.bot())
+    with pytest.raises(ModelError):
+        await one.send("Hello", HalfStream(chunks=("Hi, I am",)))
+    (chat,) = (await list_conversations(house.kit, house.owner)).items
+    first, _ = await house.read(lambda unit: unit.messages.from_position(chat.conversation_id, 0))
+    await delete_message(house.kit, house.owner, first.message_id)
+    told = await one.send("Hello", say("Hi."))
+    assert house.prompt.newest == "Hello"
+    assert await _said(house, told.conversation_id) == [(Role.USER, "Hello"), (Role.BOT, "Hi.")]
