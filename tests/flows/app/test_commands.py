@@ -232,6 +232,7 @@ async def test_v3_memories_lists_the_account_beside_the_bot_but_not_for_a_notebo
 async def test_t7_a_command_stands_in_for_no_turn(house: House) -> None:
     chat = await house.chat(await house.bot())
     told = await house.say(chat, "Hello")
+    assert told.opened.turn is not None
     with pytest.raises(BadValue, match="replaces"):
         await house.say(chat, "/remember I like tea", replaces=told.opened.turn.turn_id)
     assert await house.texts() == []

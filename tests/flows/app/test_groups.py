@@ -281,6 +281,7 @@ async def test_m7_nobody_answers_a_message_that_was_deleted(house: House) -> Non
     ada, bob = await house.bot("Ada"), await house.bot("Bob")
     chat = await _group(house, ada, bob)
     told = await house.say(chat, "Who is there?", say("I am."), speakers=_ids(ada))
+    assert told.opened.message is not None
     await delete_message(house.kit, house.owner, told.opened.message.message_id)
     with pytest.raises(NothingToAnswer):
         await _let(house, chat, bob)
@@ -304,6 +305,7 @@ async def test_v6_of_a_group_whose_first_member_is_gone_messages_are_saved_for_t
     ada, bob = await house.bot("Ada"), await house.bot("Bob")
     chat = await _group(house, ada, bob)
     told = await house.say(chat, "I like figs", say("Noted."))
+    assert told.opened.message is not None
     await delete_bot(house.kit, house.owner, ada.bot_id)
     selection = Selection(message_ids=(told.opened.message.message_id,), how=How.EACH)
     drafted = await draft_from_messages(house.kit, house.owner, selection)

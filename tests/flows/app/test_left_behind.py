@@ -106,6 +106,7 @@ async def test_t7_no_draft_is_kept_of_a_message_that_was_changed_while_a_model_d
     house: House, edited: bool
 ) -> None:
     told = await house.say(await house.chat(await house.bot()), MARKER, say("I see."))
+    assert told.opened.message is not None
     message_id = told.opened.message.message_id
     house.model.script(Hang(after=('{"memories": [', f'{{"text": "Has a {MARKER}"}}]}}')))
     selection = Selection(message_ids=(message_id,), how=How.DRAFT)
