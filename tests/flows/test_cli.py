@@ -24,7 +24,7 @@ _PROGRAM = (sys.executable, "-c", "import sys; from souvenance.cli import main; 
 
 
 @contextmanager
-def _process(environment: dict[str, str], *arguments: str, **more: Any) -> Iterator[subprocess.Popen[str]]:
+def program(environment: dict[str, str], *arguments: str, **more: Any) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
         (*_PROGRAM, *arguments), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more
     ) as process:
@@ -37,7 +37,7 @@ def _process(environment: dict[str, str], *arguments: str, **more: Any) -> Itera
 @contextmanager
 def _serving(environment: dict[str, str]) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """A server on a free port: its address, as it prints it, and its process."""
-    with _process(environment, "serve", "--port", "0") as process:
+    with program(environment, "serve", "--port", "0") as process:
         assert process.stdout is not None
         answers, place = process.stdout.readline(), process.stdout.readline()
         assert environment["SOUVENANCE_FOLDER"] in place
@@ -176,7 +176,7 @@ def test_a_command_in_the_chat_needs_no_model(run: Souvenance, upstream: Scripte
 
 def test_what_comes_through_a_pipe_is_said(environment: dict[str, str], upstream: ScriptedUpstream) -> None:
     upstream.script(say("Read."))
-    with _process(environment, "chat", stdin=subprocess.PIPE) as process:
+    with program(environment, "chat", stdin=subprocess.PIPE) as process:
         out, _ = process.communicate("Line one\nLine two\n", timeout=60)
     assert out == "Read.\n"
     assert b"Line one\\nLine two" in upstream.requests[0].body
@@ -284,7 +284,7 @@ def test_a_busy_port_is_named_with_another_to_take(environment: dict[str, str]) 
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with _process(environment, "serve", "--port", str(port)) as process:
+        with program(environment, "serve", "--port", str(port)) as process:
             out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (1, "")
     assert f"already listens on 127.0.0.1:{port}" in err
@@ -296,14 +296,14 @@ def test_an_interrupt_stops_the_reply_keeps_it_and_the_chat_goes_on(
 ) -> None:
     upstream.script(Hang(after=("Once upon a time",)), say("The end."))
     own, theirs = pty.openpty()
-    with _process(environment, "chat", "--bot", "Ada", stdin=theirs) as process:
+    with program(environment, "chat", "--bot", "Ada", stdin=theirs) as process:
         assert process.stdout is not None
         os.write(own, b"Tell me a story\n")
-        _read_until(process, "Once upon a time")
+        read_until(process, "Once upon a time")
         process.send_signal(signal.SIGINT)
         upstream.wait_for_disconnects(1)
         os.write(own, b"And then?\n")
-        _read_until(process, "The end.")
+        read_until(process, "The end.")
         os.write(own, b"/quit\n")
         assert process.wait(timeout=60) == 0
     os.close(own)
@@ -311,7 +311,7 @@ def test_an_interrupt_stops_the_reply_keeps_it_and_the_chat_goes_on(
     assert b"Once upon a time" in upstream.requests[1].body
 
 
-def _read_until(process: subprocess.Popen[str], text: str) -> None:
+def read_until(process: subprocess.Popen[str], text: str) -> None:
     assert process.stdout is not None
     seen = ""
     while text not in seen:

@@ -16,6 +16,11 @@ from souvenance.domain.text import clean
 from souvenance.errors import BadValue
 from souvenance.ports.store import Unit
 
+_NOT_KEPT = (
+    "false: a chat of which nothing is stored is no conversation; say it by temporary turns (POST /temporary-turns, "
+    "memory.temporary, souvenance chat --temporary, or the header X-Souvenance-Temporary on /v1)"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewConversation:
@@ -91,7 +96,7 @@ def _allowed(flags: Flags) -> Flags:
     """BadValue: of a temporary or anonymous chat nothing may be stored (O4), and a gateway is derived (O5)."""
     for name in ("temporary", "anonymous"):
         if getattr(flags, name):
-            raise BadValue(f"flags.{name}", value=True, expected="false: temporary chats are not available yet")
+            raise BadValue(f"flags.{name}", value=True, expected=_NOT_KEPT)
     if flags.gateway:
         raise BadValue("flags.gateway", value=True, expected="false: the server derives it, nobody claims it")
     return flags

@@ -40,7 +40,7 @@ async def speak(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply) -> AsyncG
         told = Round(asked=asked, estimated_in=_estimate(kit, plan, pieces))
         reply.rounds.append(told)
         listener = _Listener(kit, plan, reply, told)
-        async with aclosing(_one_round(kit, owner_id, listener, _request(head, asked))) as events:
+        async with aclosing(_one_round(kit, owner_id, listener, request_of(head, asked))) as events:
             async for event in events:
                 yield event
         if not listener.ours or reply.their_calls:
@@ -155,7 +155,8 @@ def _head(plan: Plan, *, last: bool) -> JsonObject:
     return head
 
 
-def _request(head: JsonObject, asked: Assembled) -> ChatRequest:
+def request_of(head: JsonObject, asked: Assembled) -> ChatRequest:
+    """The request that these fields and messages make."""
     other = {name: value for name, value in head.items() if name not in {"model", "tools", "stream"}}
     return ChatRequest(
         model=str(head["model"]),

@@ -67,11 +67,14 @@ class TurnRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """The user's message is stored; None where memory is unavailable."""
+    """The user's message is stored; None where memory is unavailable, and in a temporary chat. Only there `dropped` is
+    known: how many messages passed the window (O4).
+    """
 
     conversation: Conversation | None
     turn: Turn | None
     message: Message | None
+    dropped: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +96,7 @@ class Delta:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noted:
     """Something the person may want to know beside the reply. `kind`: remembered, updated, forgotten, refused,
-    malformed_call, command.
+    malformed_call, command, dropped.
     """
 
     kind: str
@@ -103,9 +106,9 @@ class Noted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """The reply is stored (unless `memory_unavailable`). `finish`: stop, length, tool_calls, cut_off, command …;
-    `estimated` while the figures are not the model's own (C5); `saved` counts what the reply stored; `more` says that
-    in a group another member answers after this one.
+    """The reply is stored (unless `memory_unavailable`, or in a temporary chat). `finish`: stop, length, tool_calls,
+    cut_off, command …; `estimated` while the figures are not the model's own (C5); `saved` counts what the reply
+    stored; `more` says that in a group another member answers after this one.
     """
 
     turn: Turn | None

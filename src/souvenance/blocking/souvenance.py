@@ -100,6 +100,16 @@ class BlockingSouvenance:
             )
         )
 
+    def temporary(
+        self,
+        text: str,
+        *,
+        bot: str | None = None,
+        history: Sequence[tuple[str, str]] = (),
+        model: str | None = None,
+    ) -> Iterator[Piece]:
+        return self._thread.each(lambda: self._memory.temporary(text, bot=bot, history=history, model=model))
+
     def prepare(
         self,
         text: str,

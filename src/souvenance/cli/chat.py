@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator
 from contextlib import AsyncExitStack, aclosing
 from typing import Annotated
 
@@ -14,12 +13,13 @@ from souvenance.app.turn import Opened
 from souvenance.cli.options import Database, Folder
 from souvenance.cli.output import say
 from souvenance.cli.show_piece import show_piece
+from souvenance.cli.talk_on import talk_on
+from souvenance.cli.temporary_talk import TemporaryTalk
 from souvenance.domain.ids import ConversationId, TurnId
-from souvenance.errors import BadValue, SouvenanceError
+from souvenance.errors import BadValue
 from souvenance.library import Piece, Souvenance, open_memory
 
 DEFAULT_BOT = "Souvenance"
-_LEAVE = ("/quit", "/exit")
 
 
 def chat(
@@ -38,6 +38,9 @@ def chat(
         str | None,
         typer.Option(metavar="TURN_ID", help="Take out this turn and all after it, say MESSAGE instead."),
     ] = None,
+    temporary: Annotated[
+        bool, typer.Option("--temporary", help="Read no memory, write none, keep nothing of this chat.")
+    ] = False,
     model: Annotated[str | None, typer.Option(help="The model that answers.")] = None,
     folder: Folder = None,
     database_url: Database = None,
@@ -46,13 +49,19 @@ def chat(
     once = message if message is not None else _piped()
     if replaces is not None and once is None:
         raise BadValue("replaces", value=replaces, expected="a MESSAGE beside it")
+    if temporary and (others or conversation is not None or replaces is not None):
+        raise BadValue("temporary", value=True, expected="no --with, --conversation or --replaces beside it")
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
         try:
             memory = runner.run(stack.enter_async_context(open_memory(folder, database_url=database_url, model=model)))
-            talk = _Talk(runner, memory, bots=(bot, *(others or ())), conversation=conversation)
+            talk = (
+                TemporaryTalk(runner, memory, bot=bot)
+                if temporary
+                else _Talk(runner, memory, bots=(bot, *(others or ())), conversation=conversation, replaces=replaces)
+            )
             if once is not None:
-                talk.say(once, replaces=None if replaces is None else TurnId(replaces))
+                talk.say(once)
             else:
                 talk.go_on()
         finally:
@@ -70,17 +79,24 @@ class _Talk:
     """
 
     def __init__(
-        self, runner: asyncio.Runner, memory: Souvenance, *, bots: tuple[str, ...], conversation: str | None
+        self,
+        runner: asyncio.Runner,
+        memory: Souvenance,
+        *,
+        bots: tuple[str, ...],
+        conversation: str | None,
+        replaces: str | None,
     ) -> None:
         self._runner = runner
         self._memory = memory
         self._bot, *self._others = bots
         self._conversation = None if conversation is None else ConversationId(conversation)
+        self._replaces = None if replaces is None else TurnId(replaces)
 
-    def say(self, text: str, *, replaces: TurnId | None) -> None:
+    def say(self, text: str) -> None:
         """One message and its reply; an interrupt stops the reply, which is kept as cut off, and goes on outward."""
         try:
-            self._runner.run(self._reply(text, replaces=replaces))
+            self._runner.run(self._reply(text))
         finally:
             if self._conversation is not None:
                 others = "".join(f" --with {name!r}" for name in self._others)
@@ -89,33 +105,15 @@ class _Talk:
     def go_on(self) -> None:
         """Message after message until the person leaves; a failed reply does not end it."""
         say(f"You talk with {self._bot}. /remember, /forget, /memories; Ctrl-C stops a reply, Ctrl-D leaves.")
-        for text in self._typed():
-            try:
-                self._runner.run(self._reply(text))
-            except KeyboardInterrupt:
-                say("\n(stopped; what was said is kept)")
-            except SouvenanceError as error:
-                say(f"souvenance: {error.message}")
+        talk_on(self._runner, self._reply, stopped="stopped; what was said is kept")
 
-    def _typed(self) -> Iterator[str]:
-        while True:
-            try:
-                text = input("> ")
-            except (EOFError, KeyboardInterrupt):
-                say("")
-                return
-            if text.strip() in _LEAVE:
-                return
-            if text.strip():
-                yield text
-
-    async def _reply(self, text: str, *, replaces: TurnId | None = None) -> None:
+    async def _reply(self, text: str) -> None:
         if self._others and self._conversation is None:
             begun = await self._memory.begin(bot=self._bot, members=self._others)
             self._conversation = begun.conversation_id
         speakers = (self._bot, *self._others) if self._others else ()
         pieces = self._memory.chat(
-            text, bot=self._bot, conversation=self._conversation, speakers=speakers, replaces=replaces
+            text, bot=self._bot, conversation=self._conversation, speakers=speakers, replaces=self._replaces
         )
         async with aclosing(pieces):
             async for piece in pieces:

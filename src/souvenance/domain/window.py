@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from souvenance.domain.limits import Level, Limits
 
@@ -74,6 +74,13 @@ def advance(turns: Sequence[TurnSize], window: Bounds, limits: Limits, *, most_t
         waiting=sum(turn.messages for turn in turns[:first] if not turn.covered),
         moved=first > 0,
     )
+
+
+def drop(turns: Sequence[TurnSize], window: Bounds, limits: Limits, *, most_tokens: int) -> int:
+    """The position of the first turn that is sent where nothing is summarised and so nothing waits (O4): W1 holds
+    exactly. `turns` are all that was ever said; while they only grow, the start stays until a batch leaves (W6).
+    """
+    return advance(turns, window, replace(limits, lag_share=0.0), most_tokens=most_tokens).start
 
 
 def compaction_due(turns: Sequence[TurnSize], window: Bounds, limits: Limits) -> bool:

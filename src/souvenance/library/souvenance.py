@@ -28,6 +28,7 @@ from souvenance.library.memory_verbs import MemoryVerbs, conversation_id_of
 from souvenance.library.pages import walk
 from souvenance.library.pieces import Piece, Reply
 from souvenance.library.replies import Replies
+from souvenance.library.temporary import say_temporarily
 from souvenance.library.turns import Turns
 from souvenance.wiring import House
 
@@ -119,6 +120,22 @@ class Souvenance(MemoryVerbs):
                         continue
         assert done is not None, "a turn ends with Done or with an error"
         return Reply(text="".join(said), conversation_id=where, notes=tuple(notes), done=done)
+
+    def temporary(
+        self,
+        text: str,
+        *,
+        bot: str | None = None,
+        history: Sequence[tuple[str, str]] = (),
+        model: str | None = None,
+    ) -> AsyncGenerator[Piece, None]:
+        """The reply to `text`, piece by piece, in a chat that reads no memory and is stored nowhere (O4): `history` is
+        what was said before, oldest first, as pairs of a role (`user` or `bot`) and a text.
+
+        What passes the window is dropped, as a note says. A bot of an unknown name is not made; the model answers
+        without its words. Raises MemoryIsOff for a command, NoModel without a model.
+        """
+        return self._replies.begin(say_temporarily(self._kit, self._owner, text, bot=bot, history=history, model=model))
 
     async def prepare(
         self,

@@ -74,9 +74,11 @@ class FlagsForm(Form):
     """What a caller may say of a conversation."""
 
     challenge: StrictBool = False
+    temporary: Annotated[StrictBool, Field(description="refused: POST /temporary-turns instead (O4)")] = False
+    anonymous: Annotated[StrictBool, Field(description="refused: POST /temporary-turns instead (O4)")] = False
 
     def value(self) -> Flags:
-        return Flags(challenge=self.challenge)
+        return Flags(challenge=self.challenge, temporary=self.temporary, anonymous=self.anonymous)
 
 
 class NewConversationForm(Form):

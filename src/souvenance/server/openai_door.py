@@ -6,6 +6,8 @@ import hashlib
 
 from fastapi import APIRouter, Request, Response
 
+from souvenance.app.plan_temporary_turn import TemporaryTurn
+from souvenance.app.temporary_turn import temporary_turn
 from souvenance.app.turn import FromClient, TurnEvent, TurnRequest
 from souvenance.domain.text import clean
 from souvenance.errors import BadValue, UnknownModel
@@ -19,6 +21,7 @@ from souvenance.server.turn_reply import AskedTurn, StreamedTurn, WholeTurn, say
 
 REF_CHARACTERS = 200
 TASK = "X-OpenWebUI-Task"
+TEMPORARY = "X-Souvenance-Temporary"
 
 router = APIRouter(tags=["openai"])
 
@@ -44,13 +47,13 @@ async def model(here: Here, name: str) -> dict[str, object]:
 async def chat_completions(request: Request, here: Here) -> Response:
     """`model` is a bot's name, `<upstream model>@<bot>`, or a bare upstream model; other fields go to the upstream."""
     body = parse_chat(await request.body())
-    ref = _ref(request)
+    ref, temporary = _ref(request), _is_temporary(request)
     target = await resolve(here, body.model)
     frame = _frame(here, body)
     voice = OpenAIVoice(frame, wants_usage=body.wants_usage, ref=ref)
     if is_utility(request.headers.get(TASK, ""), body):
         return PlainAnswer(here, target, body, voice, request.app.state.pace)
-    asked = await _asked(request, here, body, target)
+    asked = _temporary(request, here, body, target) if temporary else await _asked(request, here, body, target)
     if body.stream:
         return StreamedTurn(asked, voice, request.app.state.pace)
 
@@ -89,6 +92,24 @@ async def _asked(request: Request, here: Caller, body: ChatBody, target: Target)
     return AskedTurn(caller=here, answer=saying(turn), equals=request.app.state.equals, name=f"{client} {digest}")
 
 
+def _temporary(request: Request, here: Caller, body: ChatBody, target: Target) -> AskedTurn:
+    """The turn of a temporary chat: no bot is made for it, and the client's name for its conversation is not used."""
+    turn = TemporaryTurn(
+        text=body.text,
+        bot_id=None if target.bot is None else target.bot.bot_id,
+        model=target.model,
+        history=body.history,
+        system=body.system,
+        user_message=body.user_message,
+        tail=body.tail,
+        tools=body.tools,
+        fields=body.fields,
+        stream=body.stream,
+    )
+    equals = request.app.state.equals
+    return AskedTurn(caller=here, answer=lambda kit, owner_id: temporary_turn(kit, owner_id, turn), equals=equals)
+
+
 def client_of(authorization: str) -> str:
     """A stable name for the key that a request came with: keys share conversations neither with one another nor with
     other doors.
@@ -105,3 +126,11 @@ def _ref(request: Request) -> str:
     if len(name) > REF_CHARACTERS or not name.isprintable():
         raise BadValue(CONVERSATION, value=name, expected=f"at most {REF_CHARACTERS} visible characters")
     return name
+
+
+def _is_temporary(request: Request) -> bool:
+    """Whether the client asks that nothing of this be read from memory or stored (O4)."""
+    said = request.headers.get(TEMPORARY, "").strip().lower()
+    if said not in ("", "true", "false"):
+        raise BadValue(TEMPORARY, value=said, expected="true or false")
+    return said == "true"

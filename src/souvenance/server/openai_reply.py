@@ -21,15 +21,20 @@ from souvenance.server.problems import openai_stream_error
 
 CONVERSATION = "X-Souvenance-Conversation"
 MEMORY = "X-Souvenance-Memory"
+DROPPED = "X-Souvenance-Dropped"
 END = data_event("[DONE]")
 # How a turn may end that the OpenAI form has no word for.
 _FINISHES = {"command": "stop", "cut_off": "length"}
 
 
 def headers_of(first: TurnEvent, ref: str) -> dict[str, str]:
-    """Which conversation answered: the client's own name for it, else its id; and whether memory was there."""
+    """Which conversation answered: the client's own name for it, else its id; and whether memory was there. Of a
+    temporary chat, how many messages were dropped (O4).
+    """
     if not isinstance(first, Opened):
         return {}
+    if first.dropped is not None:
+        return {DROPPED: str(first.dropped)}
     if first.conversation is None:
         return {MEMORY: "unavailable"}
     return {CONVERSATION: ref or first.conversation.conversation_id}

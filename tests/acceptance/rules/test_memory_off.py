@@ -1,7 +1,6 @@
 """O1 to O4 through public doors, as far as saved memories go: what a conversation may read, write and find.
 
-O5 and O7 have no door yet: `tests/unit/domain/test_policy.py` shows them row by row. Nor has O4 a chat that stores
-nothing, so that none may be taken for one.
+O5 and O7 have no door yet: `tests/unit/domain/test_policy.py` shows them row by row. Nor has O4's anonymous chat.
 """
 
 from __future__ import annotations
@@ -102,12 +101,40 @@ async def test_o3_a_challenge_and_its_forks_read_and_write_no_memory_find_nothin
     assert "The password" not in world.prompt.text
 
 
+async def test_o4_a_temporary_chat_reads_and_writes_no_memory_finds_nothing_is_not_found_and_is_not_stored(
+    world: World,
+) -> None:
+    mira = await world.bot(settings={"text_calls": True})
+    scope, there = f"bot:{mira}", await world.ok("GET", "/conversations")
+    await world.add("keeps bees", scope, pinned=True)
+    await world.add("lives in Graz", pinned=True)
+    history = [{"role": role, "text": f"{role} {n}: wombat"} for n in range(25) for role in ("user", "bot")]
+    world.upstream.script(say(_CALL))
+    asked = {"bot": mira, "text": "The password is wombat", "history": history, "stream": False}
+    told = await world.ok("POST", "/temporary-turns", asked)
+    assert told["text"] == _CALL
+    assert (told["opened"]["conversation"], told["done"]["message"]) == (None, None)
+    assert [note["kind"] for note in told["noted"]] == ["dropped"]
+    assert world.prompt.tools == []
+    assert "keeps bees" not in world.prompt.text
+    assert "lives in Graz" not in world.prompt.text
+    assert len(world.prompt.window) == 50 - told["opened"]["dropped"]
+    refused = await world.refused("POST", "/temporary-turns", {"bot": mira, "text": "/remember x"})
+    assert refused["code"] == "memory_is_off"
+    assert await world.texts(scope) == ["keeps bees"]
+    assert await world.ok("GET", "/conversations") == there
+    assert (await world.ok("POST", "/memories/query", {"text": "wombat", "messages": True}))["messages"] == []
+    await world.say(await world.chat(mira), "What was it?", calls(called("memory_query", text="wombat")), say("?"))
+    assert "The password" not in world.prompt.text
+
+
 @pytest.mark.parametrize("flag", ["temporary", "anonymous"])
-async def test_o4_no_chat_is_taken_for_temporary_or_anonymous_and_then_stored(world: World, flag: str) -> None:
+async def test_o4_no_stored_chat_is_taken_for_temporary_or_anonymous_and_then_stored(world: World, flag: str) -> None:
     mira = await world.bot()
     there, asked = await world.ok("GET", "/conversations"), len(world.prompts)
     for path, body in (("/conversations", {"bot": mira}), ("/turns", {"bot": mira, "text": "Only between us"})):
         refused = await world.refused("POST", path, {**body, "flags": {flag: True}})
         assert (refused["status"], refused["details"]["field"]) == (422, f"flags.{flag}")
+        assert "POST /temporary-turns" in refused["detail"]
     assert await world.ok("GET", "/conversations") == there
     assert len(world.prompts) == asked

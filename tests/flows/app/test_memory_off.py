@@ -31,7 +31,7 @@ async def test_o3_a_challenge_keeps_its_own_window(house: House) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flag", "why"), [("temporary", "not available yet"), ("anonymous", "not available yet"), ("gateway", "derives")]
+    ("flag", "why"), [("temporary", "temporary turns"), ("anonymous", "temporary turns"), ("gateway", "derives")]
 )
 async def test_o4_o5_a_flag_that_cannot_be_claimed_is_refused_by_name_and_nothing_is_stored(
     house: House, flag: str, why: str

@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 from souvenance.domain.limits import Level, Limits
-from souvenance.domain.window import Bounds, TurnSize, advance, batch_bounds, begin, bounds, compaction_due, next_batch
+from souvenance.domain.window import (
+    Bounds,
+    TurnSize,
+    advance,
+    batch_bounds,
+    begin,
+    bounds,
+    compaction_due,
+    drop,
+    next_batch,
+)
 
 LIMITS = Limits()
 BALANCED = Bounds(tokens=10_000, messages=50)
@@ -43,6 +53,18 @@ def test_a_batch_is_a_fifth_of_the_messages_and_at_most_ten(level: Level, messag
 def test_an_uncovered_window_fills_to_half_as_much_again() -> None:
     assert not advance(turns(37), BALANCED, LIMITS, most_tokens=LARGE).moved
     assert not advance(turns(10, tokens=1_500), BALANCED, LIMITS, most_tokens=LARGE).moved
+
+
+def test_o4_where_nothing_is_summarised_the_window_holds_w1_exactly_and_its_start_moves_in_batches() -> None:
+    starts = [drop(turns(count), BALANCED, LIMITS, most_tokens=LARGE) for count in (25, 26, 30, 31, 36)]
+    assert starts == [0, 5, 5, 10, 15]
+    starts = [drop(turns(count, tokens=1_000), BALANCED, LIMITS, most_tokens=LARGE) for count in (10, 11, 13)]
+    assert starts == [0, 2, 4]
+
+
+def test_o4_w5_the_newest_two_turns_are_never_dropped_while_they_fit() -> None:
+    assert drop(turns(9, tokens=20_000), BALANCED, LIMITS, most_tokens=LARGE) == 7
+    assert drop(turns(9, tokens=20_000), BALANCED, LIMITS, most_tokens=30_000) == 8
 
 
 def test_past_half_as_much_again_one_batch_of_whole_turns_waits() -> None:

@@ -16,6 +16,7 @@ from souvenance.server.api import (
     notifications,
     personas,
     prompts,
+    temporary,
     turns,
 )
 from souvenance.server.views.problem import PROBLEMS
@@ -34,6 +35,7 @@ def rest_router() -> APIRouter:
         conversations,
         branches,
         turns,
+        temporary,
         memories,
         drafts,
         erasures,

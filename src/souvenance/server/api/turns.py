@@ -40,7 +40,7 @@ from souvenance.server.views.turn_events import DoneJson, NotedJson, OpenedJson,
 
 router = APIRouter(tags=["turns"])
 
-_ANSWERS: dict[int | str, dict[str, object]] = {
+ANSWERS: dict[int | str, dict[str, object]] = {
     200: {
         "model": ReplyJson,
         "description": "With `stream: false` one object; else the events opened, speaking, delta, noted, done, error.",
@@ -49,14 +49,14 @@ _ANSWERS: dict[int | str, dict[str, object]] = {
 }
 
 
-@router.post("/conversations/{conversation_id}/turns", response_class=Response, responses=_ANSWERS)
+@router.post("/conversations/{conversation_id}/turns", response_class=Response, responses=ANSWERS)
 async def say(request: Request, here: Here, conversation_id: str, form: TurnForm) -> Response:
     """A repeated `idempotency_key` gets the stored reply; it is never said twice."""
     address = InConversation(conversation_id=conversation_id_of(conversation_id))
     return await _reply(request, here, address, form)
 
 
-@router.post("/conversations/{conversation_id}/answers", response_class=Response, responses=_ANSWERS)
+@router.post("/conversations/{conversation_id}/answers", response_class=Response, responses=ANSWERS)
 async def let_others_answer(
     request: Request, here: Here, conversation_id: str, form: AnswersForm | None = None
 ) -> Response:
@@ -68,10 +68,10 @@ async def let_others_answer(
         model=form.model,
         stream=form.stream,
     )
-    return _answered(request, here, lambda kit, owner_id: let_answer(kit, owner_id, asked), stream=form.stream)
+    return answered(request, here, lambda kit, owner_id: let_answer(kit, owner_id, asked), stream=form.stream)
 
 
-@router.post("/turns", response_class=Response, responses=_ANSWERS)
+@router.post("/turns", response_class=Response, responses=ANSWERS)
 async def say_first(request: Request, here: Here, form: FirstTurnForm) -> Response:
     """Opens a new conversation with the bot of this name or id, or with a bare `model`."""
     bot_id = await bot_id_of(here, form.bot)
@@ -95,21 +95,21 @@ async def read(here: Here, turn_id: str) -> TurnMessagesJson:
     return TurnMessagesJson(turn=TurnJson.of(turn), messages=[MessageJson.of(message) for message in messages])
 
 
-@router.post("/turns/{turn_id}/regenerate", response_class=Response, responses=_ANSWERS)
+@router.post("/turns/{turn_id}/regenerate", response_class=Response, responses=ANSWERS)
 async def ask_again(request: Request, here: Here, turn_id: str, form: AgainForm | None = None) -> Response:
     """A new variant of the last turn's reply (T1), as if the one there had never been given: what that one wrote is
     undone once the new one is stored; until then, and when the model fails, it stays. A client's own system prompt and
     tools are not kept, and so not sent.
     """
     asked = _asked(turn_id, form or AgainForm())
-    return _answered(request, here, lambda kit, owner_id: regenerate(kit, owner_id, asked), stream=asked.stream)
+    return answered(request, here, lambda kit, owner_id: regenerate(kit, owner_id, asked), stream=asked.stream)
 
 
-@router.post("/turns/{turn_id}/continue", response_class=Response, responses=_ANSWERS)
+@router.post("/turns/{turn_id}/continue", response_class=Response, responses=ANSWERS)
 async def continue_(request: Request, here: Here, turn_id: str, form: AgainForm | None = None) -> Response:
     """Goes on with a reply that was cut off (T6): the deltas are what is new, the message of `done` is all of it."""
     asked = _asked(turn_id, form or AgainForm())
-    return _answered(request, here, lambda kit, owner_id: go_on(kit, owner_id, asked), stream=asked.stream)
+    return answered(request, here, lambda kit, owner_id: go_on(kit, owner_id, asked), stream=asked.stream)
 
 
 @router.put("/turns/{turn_id}/choice")
@@ -138,10 +138,11 @@ async def _reply(request: Request, here: Caller, address: Address, form: TurnFor
         model=form.model,
         stream=form.stream,
     )
-    return _answered(request, here, saying(asked), stream=form.stream)
+    return answered(request, here, saying(asked), stream=form.stream)
 
 
-def _answered(request: Request, here: Caller, answer: Answer, *, stream: bool) -> Response:
+def answered(request: Request, here: Caller, answer: Answer, *, stream: bool) -> Response:
+    """The turn as a stream of named events, or as one object."""
     asked = AskedTurn(caller=here, equals=request.app.state.equals, answer=answer)
     if not stream:
         return WholeTurn(asked, _whole)

@@ -11,11 +11,14 @@ from souvenance.server.views.conversations import ConversationJson, MessageJson,
 
 
 class OpenedJson(BaseModel):
-    """The user's message is stored; all null where memory is unavailable."""
+    """The user's message is stored; all null where memory is unavailable, and in a temporary chat. Only there `dropped`
+    says how many messages passed the window (O4).
+    """
 
     conversation: ConversationJson | None
     turn: TurnJson | None
     message: MessageJson | None
+    dropped: int | None
 
     @classmethod
     def of(cls, event: Opened) -> Self:
@@ -23,6 +26,7 @@ class OpenedJson(BaseModel):
             conversation=None if event.conversation is None else ConversationJson.of(event.conversation),
             turn=None if event.turn is None else TurnJson.of(event.turn),
             message=None if event.message is None else MessageJson.of(event.message),
+            dropped=event.dropped,
         )
 
 
@@ -48,8 +52,8 @@ class NotedJson(BaseModel):
 
 
 class DoneJson(BaseModel):
-    """The reply is stored (unless `memory_unavailable`); tokens are `estimated` until the model reports them (C5);
-    `more`: in a group another member answers after this one.
+    """The reply is stored (unless `memory_unavailable`, or in a temporary chat); tokens are `estimated` until the model
+    reports them (C5); `more`: in a group another member answers after this one.
     """
 
     turn: TurnJson | None
