@@ -133,7 +133,9 @@ def _settle(unit: Unit, result: _Result) -> Settled:
     turn = _close(turn, result, message)
     unit.turns.save(turn)
     now_said = _said_now(earlier, left, message)
-    grown = replace(conversation, messages=conversation.messages + len(now_said) - sum(m.chosen for m in earlier))
+    came = len(now_said) - sum(m.chosen for m in earlier)
+    late = came if turn.position < conversation.window_start else 0
+    grown = replace(conversation, messages=conversation.messages + came, waiting=conversation.waiting + late)
     unit.conversations.save(_grown(unit, grown, turn, result, said=now_said))
     return Settled(turn=turn, message=message, outcomes=outcomes)
 
@@ -306,8 +308,16 @@ def _grown(
     return replace(
         conversation,
         window_start=max(conversation.window_start, move.start),
-        waiting=conversation.waiting + (move.waiting if moved else 0),
+        waiting=conversation.waiting + (_leaving(unit, conversation, move.start) if moved else 0),
         history_hash=hashed,
         updated_at=result.now,
         version=conversation.version + 1,
     )
+
+
+def _leaving(unit: Unit, conversation: Conversation, start: int) -> int:
+    """How many messages leave the window when it begins at `start`: counted anew, since another reply may have moved it
+    on while this one was spoken.
+    """
+    window = unit.messages.window(conversation.conversation_id, conversation.window_start)
+    return sum(message.position < start for message in window)

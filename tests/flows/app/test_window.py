@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from souvenance.app.bots import set_level
 from souvenance.app.browse import conversation_memory, list_conversations
-from souvenance.app.conversations import NewConversation
+from souvenance.app.conversations import NewConversation, read_conversation
 from souvenance.app.query_memories import Query, query_memories
 from souvenance.app.read_prompts import prompts_of_message
 from souvenance.app.turn import Address, InConversation, NewChat
@@ -19,7 +20,7 @@ from souvenance.domain.limits import Level
 from souvenance.errors import PromptTooLarge
 from souvenance.models.tokens import O200k
 from souvenance.ports.chat_model import Usage
-from souvenance.testing import Text, say
+from souvenance.testing import Hang, ScriptedModel, Text, say
 from tests.flows.app.house import House, Prompt
 
 SMALL = {"balanced_messages": 10, "balanced_tokens": 400, "key_events_messages": 4, "key_events_tokens": 200}
@@ -257,3 +258,21 @@ async def _nothing_is_stored(house: House, chat: Conversation | None) -> None:
         assert await house.said(chat.conversation_id) == []
     hits = await query_memories(house.kit, house.owner, Query(text="quarrelsome zebras weather", messages=True))
     assert hits.messages == ()
+
+
+async def test_s4_what_waits_is_counted_once_when_several_processes_answer_in_one_conversation(house: House) -> None:
+    small, _, chat = await _small(house, balanced_tokens=10_000)
+    for _ in range(10):
+        processes = [small.with_model(ScriptedModel()) for _ in range(3)]
+        turns = []
+        for one in processes:
+            turns.append(asyncio.create_task(one.say(chat, "Well?", Hang(after=("Well.",)))))
+            await one.model.hanging.wait()
+        for one, turn in zip(processes, turns, strict=True):
+            one.model.released.set()
+            await turn
+        now = await read_conversation(house.kit, house.owner, chat.conversation_id)
+        said = await house.read(lambda unit: unit.messages.from_position(chat.conversation_id, 0))
+        assert now.messages == len(said)
+        assert now.waiting == sum(message.position < now.window_start for message in said)
+    assert now.waiting > 0
