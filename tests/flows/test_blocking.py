@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
 import threading
 from pathlib import Path
 
 import pytest
 
 from souvenance import blocking
+from souvenance.blocking.branches import BlockingBranches
+from souvenance.blocking.drafts import BlockingDrafts
+from souvenance.blocking.turns import BlockingTurns
 from souvenance.domain.conversation import MessageState
 from souvenance.errors import NotFound, SettingError, StoreUnavailable
+from souvenance.library import Souvenance
+from souvenance.library.branches import Branches
+from souvenance.library.drafts import Drafts
+from souvenance.library.turns import Turns
 from souvenance.testing import Hang, ScriptedModel, say
 
 
@@ -63,16 +71,26 @@ def test_the_whole_door_is_mirrored(tmp_path: Path) -> None:
         assert [message.text for message in memory.messages(begun)] == ["Hi", "Hello"]
 
 
-def test_both_doors_have_the_same_methods() -> None:
-    from souvenance.blocking.drafts import BlockingDrafts
-    from souvenance.library import Souvenance
-    from souvenance.library.drafts import Drafts
+DOORS = [
+    (blocking.BlockingSouvenance, Souvenance),
+    (BlockingTurns, Turns),
+    (BlockingBranches, Branches),
+    (BlockingDrafts, Drafts),
+]
 
-    def public(door: type) -> set[str]:
-        return {name for name in dir(door) if not name.startswith("_")}
 
-    assert public(blocking.BlockingSouvenance) - {"close"} == public(Souvenance) - {"end_replies"}
-    assert public(BlockingDrafts) == public(Drafts)
+@pytest.mark.parametrize(("waiting", "awaited"), DOORS)
+def test_both_doors_have_the_same_methods_with_the_same_parameters(waiting: type, awaited: type) -> None:
+    def public(door: type) -> dict[str, list[inspect.Parameter]]:
+        methods = inspect.getmembers(door, inspect.isfunction)
+        return {name: list(inspect.signature(it).parameters.values()) for name, it in methods if name[0] != "_"}
+
+    mirrored = public(waiting)
+    mirrored.pop("close", None)
+    promised = public(awaited)
+    promised.pop("end_replies", None)
+    assert promised
+    assert mirrored == promised
 
 
 def test_an_iterator_left_early_keeps_the_reply_as_cut_off(tmp_path: Path) -> None:
