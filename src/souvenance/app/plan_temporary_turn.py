@@ -91,7 +91,7 @@ async def plan_temporary_turn(kit: Kit, owner_id: OwnerId, asked: TemporaryTurn)
         if text.strip():  # However long: what is too long for the window is dropped.
             clean(f"history.{place}.text", text, limit=len(text))
     known = await _known(kit, owner_id, asked)
-    _refuse_command(kit, _opened(kit, asked, known, None))
+    _refuse_command(kit, asked, known)
     shelf = await models_at_hand(kit, asked=asked.model)
     model = choose(shelf, asked=asked.model, conversation=None, bot=known.bot)
     if model is None:
@@ -126,11 +126,12 @@ async def _with_calibration(kit: Kit, owner_id: OwnerId, known: _Known, model: M
     return replace(known, calibration=learnt)
 
 
-def _refuse_command(kit: Kit, opened: OpenedTurn) -> None:
-    chosen = policy_of(opened, offer_tools=True)
-    notebook = opened.bot is not None and opened.bot.is_notebook
-    command = parse_command(opened.message.text, notebook=notebook, limits=kit.limits)
-    if command is not None and not chosen.commands:
+def _refuse_command(kit: Kit, asked: TemporaryTurn, known: _Known) -> None:
+    notebook = known.bot is not None and known.bot.is_notebook
+    if parse_command(asked.text, notebook=notebook, limits=kit.limits) is None:
+        return
+    chosen = policy_of(_opened(kit, asked, known, None), offer_tools=True)
+    if not chosen.commands:
         raise MemoryIsOff("a memory command", chosen.command_refusal)
 
 
