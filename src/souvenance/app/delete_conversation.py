@@ -10,6 +10,7 @@ from souvenance.app.delete_bot import Memories
 from souvenance.app.erase import drop_drafts
 from souvenance.app.kit import Kit
 from souvenance.app.undisturbed import undisturbed
+from souvenance.app.undo_writes import undo_writes
 from souvenance.domain.erasure import Erasure
 from souvenance.domain.ids import ConversationId, ErasureId, MessageId, OwnerId
 from souvenance.domain.journal import drawn_only_from
@@ -60,6 +61,8 @@ def _delete(unit: Unit, conversation_id: ConversationId, memories: Memories, not
     gone = unit.memories.every(session)
     if memories is Memories.ERASE:
         gone += [memory for memory in _drawn_only(unit, conversation_id, origins) if memory.scope != session]
+        # What a fork holds only as a reply that is not chosen is its to choose: it does not stand on its own (T3).
+        undo_writes(unit, sorted(unit.branches.still_held(origins)), nothing.at)
     unit.journal.let_go(origins)
     _erase(unit, gone, nothing)
     unit.drafts.remove([draft.draft_id for draft in unit.drafts.of_scopes([session])])

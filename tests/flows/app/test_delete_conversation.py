@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from souvenance.app.choose_variant import choose_variant
 from souvenance.app.conversations import read_conversation
 from souvenance.app.delete_bot import Memories
 from souvenance.app.delete_conversation import delete_conversation
@@ -18,6 +19,7 @@ from souvenance.storage.schema import metadata
 from souvenance.testing import say
 from tests.flows.app.house import House, called, calls
 from tests.flows.app.test_fork import keep_for_session
+from tests.flows.app.test_regenerate import again
 
 
 def remembers(text: str) -> tuple[object, object]:
@@ -139,3 +141,19 @@ async def test_d1_nobody_deletes_what_is_not_theirs(house: House) -> None:
         with pytest.raises(NotFound):
             await delete_conversation(house.kit, owner, conversation_id)
     assert len(await house.said(chat.conversation_id)) == 2
+
+
+async def test_t3_erase_lets_nothing_stand_that_a_fork_holds_as_a_reply_it_has_not_chosen(house: House) -> None:
+    bot = await house.bot()
+    scope = Scope.of_bot(bot.bot_id)
+    chat = await house.chat(bot)
+    told = await house.say(chat, "I like something", *remembers("Likes tea"))
+    branch = await fork(house.kit, house.owner, told.stored.message_id)
+    turn = await house.read(lambda unit: unit.turns.last(branch.conversation_id))
+    assert turn is not None
+    await again(house, turn.turn_id, *remembers("Likes rum"))
+    assert await house.texts(scope) == ["Likes tea", "Likes rum"]
+    await delete_conversation(house.kit, house.owner, chat.conversation_id, memories=Memories.ERASE)
+    assert await house.texts(scope) == ["Likes rum"]
+    await choose_variant(house.kit, house.owner, turn.turn_id, part=1, variant=0)
+    assert await house.texts(scope) == ["Likes tea"]
