@@ -195,4 +195,4 @@ class PinnedMemory(Refused):
     code = "pinned_memory"
 
     def __init__(self, identity: str) -> None:
-        super().__init__(f"{identity} is pinned: only its owner can change it.", id=identity)
+        super().__init__(f"{identity} is pinned: a person must unpin it first.", id=identity)
