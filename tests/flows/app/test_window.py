@@ -262,6 +262,7 @@ async def _nothing_is_stored(house: House, chat: Conversation | None) -> None:
 
 async def test_s4_what_waits_is_counted_once_when_several_processes_answer_in_one_conversation(house: House) -> None:
     small, _, chat = await _small(house, balanced_tokens=10_000)
+    waiting = [0]
     for _ in range(10):
         processes = [small.with_model(ScriptedModel()) for _ in range(3)]
         turns = []
@@ -274,5 +275,6 @@ async def test_s4_what_waits_is_counted_once_when_several_processes_answer_in_on
         now = await read_conversation(house.kit, house.owner, chat.conversation_id)
         said = await house.read(lambda unit: unit.messages.from_position(chat.conversation_id, 0))
         assert now.messages == len(said)
+        waiting.append(now.waiting)
         assert now.waiting == sum(message.position < now.window_start for message in said)
-    assert now.waiting > 0
+    assert waiting[-1] > 0
