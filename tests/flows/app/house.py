@@ -13,6 +13,7 @@ from souvenance.app.browse import list_memories, list_messages
 from souvenance.app.chat_turn import chat_turn
 from souvenance.app.conversations import NewConversation, open_conversation
 from souvenance.app.kit import Kit
+from souvenance.app.query_memories import Query, query_memories
 from souvenance.app.remember import NewMemory, remember
 from souvenance.app.turn import Address, Delta, Done, FromClient, InConversation, Noted, Opened, TurnEvent, TurnRequest
 from souvenance.domain.bot import Bot, Preset
@@ -44,6 +45,12 @@ class Told:
     @property
     def kinds(self) -> list[str]:
         return [kind for kind, _ in self.notes]
+
+    @property
+    def passed(self) -> list[str]:
+        """The names of the tool calls that a client sees."""
+        chunks = [event.chunk for event in self.events if isinstance(event, Delta) and event.chunk is not None]
+        return [piece.name for chunk in chunks for piece in chunk.tool_calls if piece.name]
 
     @property
     def opened(self) -> Opened:
@@ -179,6 +186,11 @@ class House:
 
     async def texts(self, scope: Scope | None = None) -> list[str]:
         return [memory.text for memory in await self.memories(scope)]
+
+    async def found(self, words: str) -> list[str]:
+        """The texts of the memories that a search for these words finds, best first."""
+        hits = await query_memories(self.kit, self.owner, Query(text=words))
+        return [hit.memory.text for hit in hits.memories]
 
     async def pairs(self, scope: Scope | None = None) -> dict[str | None, str]:
         return {memory.key: memory.text for memory in await self.memories(scope)}
