@@ -28,7 +28,7 @@ from souvenance.domain.commands import (
 from souvenance.domain.conversation import Conversation
 from souvenance.domain.ids import BotId, ConversationId, MemoryId, OwnerId
 from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, Scope
-from souvenance.domain.memory_lines import line
+from souvenance.domain.memory_lines import told
 from souvenance.domain.policy import Policy, circumstances, policy
 from souvenance.domain.text import fold
 from souvenance.errors import MemoryIsOff, SouvenanceError
@@ -126,7 +126,7 @@ async def _answer(kit: Kit, owner_id: OwnerId, given: Commanded) -> str:
 
 
 def _stored(remembered: tuple[Remembered, ...]) -> str:
-    return "\n".join(f"{_what_became(one)}: {line(one.memory)[2:]}" for one in remembered)
+    return "\n".join(f"{_what_became(one)}: {told(one.memory)}" for one in remembered)
 
 
 def _what_became(remembered: Remembered) -> str:
@@ -146,12 +146,12 @@ async def _forget(kit: Kit, owner_id: OwnerId, given: Commanded, target: str) ->
         return f"Nothing that is remembered here fits {target!r}. Nothing was removed."
     if len(found) > 1 or not _is_meant(found[0], target):
         shown = found[: kit.limits.query_hits]
-        listed = [f"- {memory.memory_id}: {line(memory)[2:]}" for memory in shown]
+        listed = [f"- {memory.memory_id}: {told(memory)}" for memory in shown]
         more = [f"… and {len(found) - len(shown)} more"] if len(found) > len(shown) else []
         return "\n".join([f"{_how_many(found)} Nothing was removed; say which, by its id:", *listed, *more])
     erasure = await erase_memories(kit, owner_id, [found[0].memory_id])
     return (
-        f"Forgotten: {line(found[0])[2:]}\nThis is final in {kit.limits.undo_seconds} seconds; "
+        f"Forgotten: {told(found[0])}\nThis is final in {kit.limits.undo_seconds} seconds; "
         f"until then erasure {erasure.erasure_id} can be undone."
     )
 
@@ -222,7 +222,7 @@ async def _list(kit: Kit, owner_id: OwnerId, scopes: Sequence[Scope]) -> str:
         for scope in scopes
     ]
     listed = [
-        f"{line(view.memory)}{' (pinned)' if view.memory.pinned else ''}{' (archived)' if view.archived else ''}"
+        f"- {told(view.memory)}{' (pinned)' if view.memory.pinned else ''}{' (archived)' if view.archived else ''}"
         for page in pages
         for view in page.items
     ]

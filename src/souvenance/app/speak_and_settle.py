@@ -16,7 +16,7 @@ from souvenance.app.settle_turn import Settled, settle_turn
 from souvenance.app.speak import speak
 from souvenance.app.turn import Delta, Done, Noted, TurnEvent
 from souvenance.domain.ids import OwnerId
-from souvenance.domain.memory_lines import line
+from souvenance.domain.memory_lines import told
 from souvenance.errors import Conflict, ModelBroken, ModelError, NotFound, StoreError
 
 
@@ -73,9 +73,9 @@ def note_of(outcome: Outcome) -> Noted | None:
         case Changed(kind="confirmed"):
             return None
         case Changed(kind=kind, memory=memory):
-            return Noted(kind=kind, memory_id=memory.memory_id, text=line(memory)[2:])
+            return Noted(kind=kind, memory_id=memory.memory_id, text=told(memory))
         case NotChanged(reason="pinned", memory=memory) if memory is not None:
-            words = f"Pinned, so not changed: {line(memory)[2:]}"
+            words = f"Pinned, so not changed: {told(memory)}"
             return Noted(kind="refused", memory_id=memory.memory_id, text=words)
         case NotChanged(reason="erased", memory=memory):
             words = "Not stored: you erased this. Say it again if it is to be remembered."

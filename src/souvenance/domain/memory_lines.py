@@ -22,6 +22,12 @@ def line(memory: Memory, *, short: int = 0, recent: bool = False) -> str:
     return f"- {number}{mark}{about}{said if about else escape_start(said)}"
 
 
+def told(memory: Memory) -> str:
+    """One memory as a person is told of it: its words just as they are."""
+    about = f"about {memory.subject}: " if memory.subject else ""
+    return about + (memory.text if memory.key is None else f"{memory.key}: {memory.text}")
+
+
 def lines(
     memories: Sequence[Memory], *, shorts: Mapping[MemoryId, int], recent: frozenset[MemoryId]
 ) -> tuple[EpochLine, ...]:
