@@ -96,7 +96,9 @@ def test_m1_m9_what_holds_in_one_conversation_is_seen_and_cleared_there(
     assert [one["text"] for one in run("memories", "list", *there, "--json").json] == ["we write in prose"]
 
 
-def test_t2_t4_t7_a_conversation_is_forked_rewound_and_deleted(run: Souvenance, upstream: ScriptedUpstream) -> None:
+def test_t2_t4_t7_a_conversation_is_forked_rewound_and_deleted(
+    run: Souvenance, upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
     upstream.script(say("First."), say("Second."))
     run("chat", "--bot", "Ada", "One")
     (chat,) = run("conversations", "list", "--json").json
@@ -113,6 +115,8 @@ def test_t2_t4_t7_a_conversation_is_forked_rewound_and_deleted(run: Souvenance, 
     assert left["messages"] == 2
     assert "1 messages are left" in run("messages", "delete", shown[1]["id"]).err
     assert run("conversations", "show", chat["id"]).out.endswith("\tOne\n")
-    assert run("conversations", "delete", chat["id"], "--memories", "erase").code == 0
+    monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
+    assert run("conversations", "delete", chat["id"], "--memories", "erase").code == 1, "it asks"
+    assert run("conversations", "delete", chat["id"], "--memories", "erase", "--yes").code == 0
     assert [each["id"] for each in run("conversations", "list", "--json").json] == [branch["id"]]
     assert run("conversations", "show", chat["id"]).code != 0

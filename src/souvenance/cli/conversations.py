@@ -122,11 +122,16 @@ def delete(
     memories: Annotated[
         Memories, typer.Option(help="Keep what was remembered there, or erase what was drawn from it alone.")
     ] = Memories.KEEP,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     folder: Folder = None,
     database_url: Database = None,
     as_json: AsJson = False,
 ) -> None:
     """Delete a conversation for good."""
+    if not yes:
+        also = ", and what was remembered from it alone," if memories is Memories.ERASE else ""
+        say(f"All that was said in {which}{also} will be gone for good.")
+        typer.confirm("Delete it?", abort=True, err=True)
     gone = with_memory(
         lambda memory: memory.branches.delete_conversation(ConversationId(which), memories=memories),
         folder=folder,

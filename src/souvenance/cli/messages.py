@@ -28,7 +28,10 @@ def edit(
     database_url: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let a message say something else; what was drawn only from its old words is taken back."""
+    """Let a message say something else; what was drawn only from its old words is taken back.
+
+    Prompts that were sent with the old words still read back as they were: to have words gone, delete the message.
+    """
     edited = with_memory(
         lambda memory: memory.branches.edit_message(MessageId(message_id), text),
         folder=folder,

@@ -47,7 +47,9 @@ async def delete(here: Here, conversation_id: str, memories: Memories = Memories
 
 @router.patch("/messages/{message_id}")
 async def change_message(here: Here, message_id: str, form: MessageChanges) -> MessageJson:
-    """In its place: what was drawn only from the old words is taken back, later turns stay."""
+    """In its place: what was drawn only from the old words is taken back, later turns stay. Prompts that
+    were sent with the old words keep them; deleting the message takes those too.
+    """
     return MessageJson.of(await edit_message(here.kit, here.owner_id, message_id_of(message_id), form.text))
 
 
