@@ -122,6 +122,18 @@ class ExactUndo(RuleBasedStateMachine):
         with self.plain.undoing():
             del self.plain.chats[name][at:]
 
+    @precondition(lambda self: any(self.plain.chats.values()))
+    @rule(pick=picks, wishes=wishes)
+    def edit_and_resend(self, pick: int, wishes: list[dict[str, str]]) -> None:
+        name, at, _ = _any(self._turns(), pick)
+        replaced = self.world.turns(self.chats[name])[at]
+        with self.plain.undoing():
+            del self.plain.chats[name][at:]
+        self.world.speaker.plan(wishes)
+        targets = self._targets()
+        self.world.say(self.chats[name], "Rather?", replaces=replaced)
+        self._carried_out(self.plain.say(name), targets)
+
     @precondition(lambda self: any(self.plain.chats.values()) and len(self.chats) < MOST_CHATS)
     @rule(pick=picks, unanswered=st.booleans())
     def fork(self, pick: int, unanswered: bool) -> None:

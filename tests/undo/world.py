@@ -42,6 +42,9 @@ from tests.sqlite_file import migrated_folder
 
 T = TypeVar("T")
 
+STEP = 0.01
+"""Seconds between two steps: however many there are, an offer to undo does not end by itself."""
+
 _NUMBERED = re.compile(r"^- \[(\d+)\] (?:\(recent\) )?(.*)$", re.MULTILINE)
 
 
@@ -152,7 +155,7 @@ class World:
 
     def say(self, chat: Conversation, text: str, **more: Any) -> None:
         """A turn; what the model refuses or breaks off ends it."""
-        self.house.clock.advance(seconds=1)
+        self.house.clock.advance(seconds=STEP)
         with suppress(ModelError):
             self.run(self.house.say(chat, text, **more))
 
@@ -173,7 +176,7 @@ class World:
         return sorted((m for m in messages if m.role is Role.BOT), key=lambda m: (m.part, m.variant))
 
     def regenerate(self, chat: Conversation, turn: int) -> None:
-        self.house.clock.advance(seconds=1)
+        self.house.clock.advance(seconds=STEP)
         with suppress(ModelError):
             self.run(
                 self._heard(regenerate(self.house.kit, self.house.owner, AskedAgain(turn_id=self.turns(chat)[turn])))
@@ -222,11 +225,11 @@ class World:
         return next(v for v in self.views() if (v.memory.key, v.memory.text) == (key, text))
 
     def remember(self, text: str, *, pinned: bool) -> None:
-        self.house.clock.advance(seconds=1)
+        self.house.clock.advance(seconds=STEP)
         self.run(self.house.remember(text, self.scope, pinned=pinned))
 
     def edit(self, view: MemoryView, text: str) -> None:
-        self.house.clock.advance(seconds=1)
+        self.house.clock.advance(seconds=STEP)
         kit, memory = self.house.kit, view.memory
         self.run(edit_memory(kit, self.house.owner, memory.memory_id, seen=memory.version, text=text))
 
@@ -237,7 +240,7 @@ class World:
         self.run(archive_memory(self.house.kit, self.house.owner, view.memory.memory_id, archived=archived))
 
     def erase(self, view: MemoryView) -> None:
-        self.house.clock.advance(seconds=1)
+        self.house.clock.advance(seconds=STEP)
         erasure = self.run(erase_memories(self.house.kit, self.house.owner, [view.memory.memory_id]))
         self.offers.append(erasure.erasure_id)
 
