@@ -69,6 +69,11 @@ def message_form(message: Message) -> JsonForm:
     }
 
 
+def variant_form(message: Message) -> JsonForm:
+    """A message as one of the variants of its part of a turn."""
+    return {**message_form(message), "part": message.part, "variant": message.variant, "chosen": message.chosen}
+
+
 def conversation_form(conversation: Conversation) -> JsonForm:
     return {
         "id": conversation.conversation_id,
@@ -83,11 +88,6 @@ def conversation_form(conversation: Conversation) -> JsonForm:
         "updated_at": conversation.updated_at.isoformat(),
         "version": conversation.version,
     }
-
-
-def variant_form(message: Message) -> JsonForm:
-    """A message as one of the variants of its part of a turn."""
-    return {**message_form(message), "part": message.part, "variant": message.variant, "chosen": message.chosen}
 
 
 def operation_form(operation: Operation) -> JsonForm:
