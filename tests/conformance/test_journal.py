@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 
 from souvenance.domain.ids import ConversationId, MemoryId, MessageId
-from souvenance.domain.journal import Actor, Add, Anchor, Content, Delete, Move, Operation, Update
+from souvenance.domain.journal import Actor, Add, Anchor, Content, Delete, Move, Operation, Pin, Update
 from souvenance.domain.memory import ACCOUNT_SCOPE, Evidence
 from souvenance.errors import SouvenanceError
 from souvenance.ports.store import Store, Unit
@@ -260,3 +260,82 @@ async def test_m14_what_fell_stays_revoked_whatever_is_chosen_again(store: Store
         return revoked(unit)
 
     assert await write(store, fall_and_settle) == [True, False]
+
+
+async def test_t2_what_nobody_holds_any_more_is_forgotten_with_its_causes_and_sources(store: Store) -> None:
+    gone, left, kept = MessageId("msg_gone"), MemoryId("mem_left"), MemoryId("mem_kept")
+
+    def turn(unit: Unit) -> None:
+        variant, held = say(unit, 0, part=1, chosen=False), say(unit, 1, conversation_id="con_2")
+        do(unit, ONE, Add(content=Content(text="Likes figs", evidence=(Evidence(at=NOW),))), causes=[gone])
+        do(unit, TWO, TEA, causes=[gone])
+        do(unit, TWO, Pin(content=TEA.content), actor=Actor.PERSON)
+        do(unit, left, TEA, causes=[gone, variant])
+        do(unit, kept, TEA, causes=[gone, held])
+
+    await write(store, turn)
+    await write(store, lambda unit: unit.journal.settle([gone]))
+    assert await write(store, lambda unit: unit.journal.forget_dead([gone, gone])) == [ONE, TWO]
+    journal = await read(store, lambda unit: unit.journal.of_memories([ONE, TWO, left, kept]))
+    assert {memory_id: [one.revoked for one in done] for memory_id, done in journal.items()} == {
+        TWO: [False],
+        left: [True],
+        kept: [False],
+    }
+    assert await read(store, lambda unit: unit.journal.drawn_from([gone])) == [kept, left]
+    assert await read(store, lambda unit: unit.memories.evidence([ONE])) == {ONE: ()}
+    assert await write(store, lambda unit: unit.journal.forget_dead([gone])) == []
+
+
+async def test_t7_what_a_reply_wrote_is_forgotten_once_the_message_that_it_answered_is_another(store: Store) -> None:
+    def answer(unit: Unit) -> MessageId:
+        asked, answered = say(unit, 0), say(unit, 0, part=1)
+        append(unit, Anchor(message=answered, said=asked))
+        unit.messages.save(replace(unit.messages.get(answered), chosen=False))
+        unit.journal.settle([asked])
+        return asked
+
+    asked = await write(store, answer)
+    assert await write(store, lambda unit: unit.journal.forget_dead([asked])) == []
+
+    def edit(unit: Unit) -> list[MemoryId]:
+        unit.messages.save(message(0, origin_id=MessageId("msg_edited")))
+        return unit.journal.forget_dead([asked])
+
+    assert await write(store, edit) == [ONE]
+
+
+async def test_t2_session_memory_is_forgotten_when_its_one_holder_is_gone_whatever_a_fork_holds(store: Store) -> None:
+    def fork(unit: Unit) -> MessageId:
+        origin = say(unit, 0)
+        say(unit, 0, conversation_id="con_2", origin_id=origin, chosen=False)
+        append(unit, Anchor(message=origin, held_in=ConversationId("con_2")))
+        unit.journal.settle([origin])
+        return origin
+
+    origin = await write(store, fork)
+    assert await write(store, lambda unit: unit.journal.forget_dead([origin])) == []
+
+    def cut(unit: Unit) -> list[MemoryId]:
+        unit.branches.cut(ConversationId("con_2"), after=-1)
+        return unit.journal.forget_dead([origin])
+
+    assert await write(store, cut) == [ONE]
+
+
+async def test_the_same_ids_of_another_owner_neither_keep_nor_go(store: Store) -> None:
+    def turn(unit: Unit) -> MessageId:
+        cause = say(unit, 0, chosen=False)
+        do(unit, ONE, TEA, causes=[cause])
+        unit.journal.settle([cause])
+        return cause
+
+    for owner in (ALICE, BOB):
+        cause = await write(store, turn, owner)
+
+    def rewind(unit: Unit) -> list[MemoryId]:
+        unit.branches.cut(ConversationId("con_1"), after=-1)
+        return unit.journal.forget_dead([cause])
+
+    assert await write(store, rewind, ALICE) == [ONE]
+    assert await read(store, revoked, BOB) == [True]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from souvenance.app.change_memories import hold
 from souvenance.app.delete_bot import Memories
 from souvenance.app.erase import drop_drafts
+from souvenance.app.forget_dead import forget_dead
 from souvenance.app.kit import Kit
 from souvenance.app.undisturbed import undisturbed
 from souvenance.app.undo_writes import undo_writes
@@ -65,6 +66,7 @@ def _delete(unit: Unit, conversation_id: ConversationId, memories: Memories, not
         undo_writes(unit, sorted(unit.branches.still_held(origins)), nothing.at)
     unit.journal.let_go(origins)
     _erase(unit, gone, nothing)
+    forget_dead(unit, origins)
     unit.drafts.remove([draft.draft_id for draft in unit.drafts.of_scopes([session])])
     unit.prompts.forget_conversation(conversation_id)
     unit.prompts.blank(message_ids)

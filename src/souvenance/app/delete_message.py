@@ -10,7 +10,7 @@ from souvenance.app.begin_window import begin_window
 from souvenance.app.history_chain import rechain_from
 from souvenance.app.kit import Kit
 from souvenance.app.undisturbed import conversation_of, fence, undisturbed
-from souvenance.app.undo_writes import undo_writes
+from souvenance.app.undo_writes import undo_removed
 from souvenance.domain.conversation import Conversation, Message, Role, TurnState
 from souvenance.domain.ids import MessageId, OwnerId
 from souvenance.domain.limits import Limits
@@ -47,7 +47,7 @@ def _delete(unit: Unit, limits: Limits, message_id: MessageId, now: datetime) ->
     unit.prompts.forget_replies(conversation.conversation_id, ids)
     unit.prompts.blank(ids)
     unit.drafts.remove_drawn_from(ids)
-    undo_writes(unit, [one.origin_id for one in gone], now)
+    undo_removed(unit, [one.origin_id for one in gone], now)
     unit.index.remove_all(Kind.MESSAGE, ids)
     shortened = _shortened(unit, limits, conversation, message, chosen=sum(one.chosen for one in gone))
     kept = replace(shortened, updated_at=now, version=conversation.version + 1)

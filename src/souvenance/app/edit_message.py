@@ -10,7 +10,7 @@ from souvenance.app.history_chain import rechain_from
 from souvenance.app.kit import Kit
 from souvenance.app.off_loop import off_loop
 from souvenance.app.undisturbed import conversation_of, fence, undisturbed
-from souvenance.app.undo_writes import undo_writes
+from souvenance.app.undo_writes import undo_removed
 from souvenance.domain.conversation import Message, Role
 from souvenance.domain.ids import MessageId, OwnerId
 from souvenance.domain.terms import terms
@@ -68,7 +68,7 @@ def _write(unit: Unit, edit: _Edit) -> Message:
     message = replace(before, text=edit.text, origin_id=edit.origin_id, tokens=edit.tokens, noted=noted)
     unit.messages.save(message)
     fence(unit, unit.turns.get(message.turn_id))
-    undo_writes(unit, [before.origin_id], edit.now)
+    undo_removed(unit, [before.origin_id], edit.now)
     unit.drafts.remove_drawn_from([message.message_id])
     unit.index.put(Kind.MESSAGE, message.message_id, edit.terms)
     chained = rechain_from(unit, conversation, message.position)

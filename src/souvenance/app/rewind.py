@@ -9,7 +9,7 @@ from souvenance.app.begin_window import begin_window
 from souvenance.app.history_chain import hash_up_to
 from souvenance.app.kit import Kit
 from souvenance.app.undisturbed import undisturbed
-from souvenance.app.undo_writes import undo_writes
+from souvenance.app.undo_writes import undo_removed
 from souvenance.domain.conversation import Conversation
 from souvenance.domain.ids import ConversationId, OwnerId, TurnId
 from souvenance.domain.limits import Limits
@@ -56,7 +56,7 @@ def cut_after(unit: Unit, limits: Limits, conversation: Conversation, position: 
     unit.prompts.forget_turns(here, [turn.turn_id for turn in turns])
     unit.prompts.blank([one.message_id for one in gone])
     unit.branches.end_epochs(here)
-    undo_writes(unit, [one.origin_id for one in gone], now)
+    undo_removed(unit, [one.origin_id for one in gone], now)
     unit.index.remove_all(Kind.MESSAGE, [one.message_id for one in gone])
     last = unit.turns.last(here)
     rewound = begin_window(

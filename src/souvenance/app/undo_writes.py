@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from souvenance.app.change_memories import hold
+from souvenance.app.forget_dead import forget_dead
 from souvenance.domain.erasure import Stones, without_erased
 from souvenance.domain.ids import MemoryId, MessageId
 from souvenance.domain.journal import Operation, fold
@@ -19,6 +20,12 @@ from souvenance.ports.store import Unit
 def undo_writes(unit: Unit, origins: Sequence[MessageId], now: datetime) -> list[Memory]:
     """Settle the operations that these messages caused, and fold every memory they touched; returns those memories."""
     return [memory for memory_id in unit.journal.settle(origins) if (memory := refold(unit, memory_id)) is not None]
+
+
+def undo_removed(unit: Unit, origins: Sequence[MessageId], now: datetime) -> None:
+    """The same for messages that are gone; what nothing can let stand again is forgotten (T2, T7)."""
+    undo_writes(unit, origins, now)
+    forget_dead(unit, origins)
 
 
 def refold(unit: Unit, memory_id: MemoryId) -> Memory | None:

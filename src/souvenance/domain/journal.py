@@ -199,6 +199,17 @@ def drawn_only_from(operations: Iterable[Operation], messages: Collection[Messag
     )
 
 
+def says_nothing(operations: Iterable[Operation]) -> bool:
+    """Whether these operations of one memory cannot make it say anything, whichever of them come to stand again."""
+    return all(_fell(one) or content_of(one.intent) is None for one in operations)
+
+
+def texts_of(operations: Iterable[Operation]) -> set[str]:
+    """All that these operations let a memory say, moved or not."""
+    contents = [content for one in operations if (content := content_of(one.intent)) is not None]
+    return {said for one in contents for said in (one.text, text_when_moved(one.key, one.text))}
+
+
 def copied_to(
     operation: Operation, memory_id: MemoryId, conversation_id: ConversationId, held: Mapping[MessageId, bool]
 ) -> Operation | None:

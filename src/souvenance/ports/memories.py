@@ -235,6 +235,13 @@ class Journal(Protocol):
         """
         ...
 
+    def forget_dead(self, origins: Sequence[MessageId]) -> list[MemoryId]:
+        """Remove, with causes and sources, the revoked operations with one of these causes that can never stand again:
+        no message that any cause of theirs names is there any more where it counts, chosen or not (T3). Returns the
+        memories that they were of, by id.
+        """
+        ...
+
     def hand_on(self, origin: MessageId, to: MessageId, *, conversation_id: ConversationId) -> None:
         """Let what hangs on the first of these messages hang on the second too, which says all of it in this
         conversation and more: copies that others hold stay as they were (T4, T6).

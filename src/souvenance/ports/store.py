@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 
 from souvenance.domain.due import Due
 from souvenance.domain.erasure import Erasure, Tombstone
-from souvenance.domain.ids import ErasureId, NotificationId, OwnerId
+from souvenance.domain.ids import ErasureId, MemoryId, NotificationId, OwnerId
 from souvenance.domain.notification import Notification
 from souvenance.domain.owner import Owner
 from souvenance.ports.branches import Branches
@@ -107,6 +107,10 @@ class Erasures(Protocol):
 
         Nothing happens when the offer is gone: taken back, or purged by another process.
         """
+        ...
+
+    def forget(self, memory_ids: Sequence[MemoryId]) -> None:
+        """Remove these memories, in any state, as `purge` does, and the epochs that may show them; no tombstone."""
         ...
 
     def tombstones(self, *, text: str, key: str | None) -> list[Tombstone]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -16,12 +16,13 @@ from sqlalchemy import (
     func,
     insert,
     literal_column,
+    or_,
     select,
     update,
 )
 
 from souvenance.domain.erasure import Erasure, Tombstone
-from souvenance.domain.ids import ErasureId
+from souvenance.domain.ids import ErasureId, MemoryId
 from souvenance.domain.memory import MemoryState
 from souvenance.errors import NotFound
 from souvenance.ports.memories import Kind
@@ -76,6 +77,10 @@ _PURGE = (
 # A basis that no prompt can have; the number goes on, so that no two epochs of a conversation share one.
 _END_EPOCHS = update(epochs).where(owned(epochs)).values(basis="{}", lines="[]")
 
+_SCOPES = select(memories.c.scope).where(*_THESE).distinct().order_by(memories.c.scope)
+# One that was ended already has lost its basis, and says no more what it reads.
+_END_EPOCHS_OF = _END_EPOCHS.where(or_(epochs.c.basis == "{}", epochs.c.basis.like(bindparam("reads"))))
+
 
 class SqlErasures(Repository):
     """`ports.store.Erasures`. Short ids stay: their numbers are never given again, and they hold no text."""
@@ -115,13 +120,21 @@ class SqlErasures(Repository):
     def purge(self, erasure: Erasure) -> None:
         if not self._run(_DROP, id=erasure.erasure_id).rowcount:
             return
-        index = SqlIndex(self._connection, self._owner_id, self._hash)
         for ids in batches(erasure.memory_ids):
-            gone = [row.memory_id for row in self._rows(_BEING_ERASED, ids=ids)]
-            index.remove_all(Kind.MEMORY, gone)
-            for statement in _PURGE:
-                self._run(statement, ids=gone)
+            self._remove([row.memory_id for row in self._rows(_BEING_ERASED, ids=ids)])
         self._run(_END_EPOCHS)
+
+    def forget(self, memory_ids: Sequence[MemoryId]) -> None:
+        for ids in batches(memory_ids):
+            scopes = [row.scope for row in self._rows(_SCOPES, ids=ids)]
+            self._remove(ids)
+            for scope in scopes:
+                self._run(_END_EPOCHS_OF, reads=f'%"scope {scope}"%')
+
+    def _remove(self, memory_ids: Sequence[MemoryId]) -> None:
+        SqlIndex(self._connection, self._owner_id, self._hash).remove_all(Kind.MEMORY, memory_ids)
+        for statement in _PURGE:
+            self._run(statement, ids=memory_ids)
 
     def tombstones(self, *, text: str, key: str | None) -> list[Tombstone]:
         return self._tombstones().of_text(text, key)

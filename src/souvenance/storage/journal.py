@@ -17,7 +17,7 @@ from souvenance.storage.evidence import SqlEvidence
 from souvenance.storage.intents import intent_of, stored_of
 from souvenance.storage.memory_rows import scope_of
 from souvenance.storage.repository import Repository, owned
-from souvenance.storage.schema import causes, messages, operations, owners
+from souvenance.storage.schema import causes, evidence, messages, operations, owners
 
 _PUT, _PUT_CAUSES = insert(operations), insert(causes)
 _OPERATIONS = (
@@ -71,6 +71,23 @@ _DRAWN_FROM = select(operations.c.memory_id).where(owned(operations), operations
 _STANDS_ALONE = select(operations.c.place).where(
     owned(operations), operations.c.place.in_(_CONCERNED), not_(operations.c.revoked), not_(_STANDS)
 )
+_IS_THERE = exists().where(
+    owned(_said),
+    _said.c.origin_id == causes.c.said_origin,
+    _said.c.conversation_id == messages.c.conversation_id,
+    _said.c.position == messages.c.position,
+)
+_MAY_STAND = exists().where(
+    owned(causes),
+    causes.c.place == operations.c.place,
+    owned(messages),
+    messages.c.origin_id == causes.c.message_origin,
+    or_(causes.c.held_in.is_(None), causes.c.held_in == messages.c.conversation_id),
+    or_(causes.c.said_origin.is_(None), _IS_THERE),
+)
+_DEAD = select(operations.c.place, operations.c.memory_id).where(
+    owned(operations), operations.c.place.in_(_CONCERNED), operations.c.revoked, not_(_MAY_STAND)
+)
 _HOLD = select(owners.c.place).where(owned(owners)).with_for_update()
 _SETTLE = (
     update(operations)
@@ -82,6 +99,11 @@ _ACTORS = {actor.value: actor for actor in Actor}
 _THESE: BindParameter[list[int]] = bindparam("places", expanding=True)
 _FALL = update(operations).where(owned(operations), operations.c.place.in_(_THESE)).values(revoked=True)
 _CUT_LOOSE = delete(causes).where(owned(causes), causes.c.place.in_(_THESE))
+
+_DROP = delete(operations).where(owned(operations), operations.c.place.in_(_THESE))
+_DROP_SOURCES = delete(evidence).where(
+    owned(evidence), evidence.c.memory_id.in_(bindparam("ids", expanding=True)), evidence.c.place.in_(_THESE)
+)
 
 
 class SqlJournal(Repository):
@@ -138,6 +160,21 @@ class SqlJournal(Repository):
             alone = [row.place for row in self._rows(_STANDS_ALONE, origins=some)]
             for places in batches(alone):
                 self._run(_CUT_LOOSE, places=places)
+
+    def forget_dead(self, origins: Sequence[MessageId]) -> list[MemoryId]:
+        self._run(_HOLD)
+        thinned: set[MemoryId] = set()
+        for some in batches(list(dict.fromkeys(origins))):
+            for dead in batches(self._rows(_DEAD, origins=some)):
+                ids = {MemoryId(row.memory_id) for row in dead}
+                self._forget([row.place for row in dead], sorted(ids))
+                thinned |= ids
+        return sorted(thinned)
+
+    def _forget(self, places: Sequence[int], memory_ids: Sequence[MemoryId]) -> None:
+        self._run(_CUT_LOOSE, places=places)
+        self._run(_DROP_SOURCES, places=places, ids=memory_ids)
+        self._run(_DROP, places=places)
 
     def hand_on(self, origin: MessageId, to: MessageId, *, conversation_id: ConversationId) -> None:
         rows = self._rows(_HANGS_ON, origin=origin, conversation=conversation_id)
