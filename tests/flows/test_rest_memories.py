@@ -52,6 +52,18 @@ async def test_what_says_the_same_is_there_once(server: Served) -> None:
     assert again.json()["memory"]["id"] == first["id"]
 
 
+async def test_m10_the_same_words_about_two_people_are_two_memories(server: Served) -> None:
+    added = [await add(server, "Likes tea", **about) for about in ({"subject": "Ann"}, {"subject": "Bob"}, {})]
+    assert [memory["subject"] for memory in added] == ["Ann", "Bob", ""]
+    assert len({memory["id"] for memory in added}) == 3
+    similar = (await server.rest.post("/memories/similar", json={"text": "likes tea", "subject": "bob"})).json()
+    assert [one["memory"]["subject"] for one in similar["items"] if one["equal"]] == ["Bob"]
+    ann, bob, _ = added
+    taken = await server.rest.patch(f"/memories/{bob['id']}", json={"seen": 1, "subject": "ann"})
+    assert (taken.status_code, taken.json()["code"]) == (409, "conflict")
+    assert ann["id"] in taken.text
+
+
 async def test_an_erased_memory_is_gone_at_once_and_can_be_taken_back(both: Served) -> None:
     memory = await add(both, "Allergic to walnuts")
     erasure = (await both.rest.delete(f"/memories/{memory['id']}")).json()

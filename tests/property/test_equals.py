@@ -17,7 +17,17 @@ from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, MemoryState, Scope
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
 _SCOPES = st.sampled_from([ACCOUNT_SCOPE, Scope.of_bot(BotId("bot_1"))])
 _STATES = st.sampled_from([MemoryState.LIVE, MemoryState.SHADOWED])
-_SAID = st.sampled_from([("Likes tea", None), ("likes TEA.", None), ("Likes rum", None), ("x", "Tea"), ("y", "Tea")])
+_SAID = st.sampled_from(
+    [
+        ("Likes tea", None, ""),
+        ("likes TEA.", None, ""),
+        ("likes tea", None, "Ann"),
+        ("Likes tea", None, "ann"),
+        ("Likes rum", None, ""),
+        ("x", "Tea", ""),
+        ("y", "Tea", "Ann"),
+    ]
+)
 
 
 @st.composite
@@ -29,13 +39,14 @@ def memories(draw: st.DrawFn) -> list[Memory]:
             scope=scope,
             text=text,
             key=key,
+            subject=subject,
             pinned=pinned,
             created_at=_NOW,
             updated_at=_NOW,
             place=place,
             state=state,
         )
-        for place, ((text, key), scope, state, pinned) in enumerate(drawn, start=1)
+        for place, ((text, key, subject), scope, state, pinned) in enumerate(drawn, start=1)
     ]
 
 

@@ -128,7 +128,8 @@ class _Step:
 
 
 def _identity(wish: Store) -> Identity:
-    return wish.scope, words_of(text=wish.content.text, key=wish.content.key)
+    content = wish.content
+    return wish.scope, words_of(text=content.text, key=content.key, subject=content.subject)
 
 
 def _places(unit: Unit, count: int) -> Iterator[int]:
@@ -186,7 +187,7 @@ def _replace(unit: Unit, wish: Replace, cause: Cause) -> Outcome:
     content = replace(wish.content, key=memory.key, subject=wish.content.subject or memory.subject)
     if is_erased(unit, memory.scope, content, cause):
         return NotChanged(reason="erased", memory=memory)
-    twin = unit.memories.equal_to(memory.scope, text=content.text, key=memory.key)
+    twin = unit.memories.equal_to(memory.scope, text=content.text, key=memory.key, subject=content.subject)
     if twin is not None and twin.memory_id != memory.memory_id:
         # It would say what another one says: that one gains the source, this one goes (M10).
         return _join(unit, memory, twin, content, cause)
@@ -221,7 +222,7 @@ def is_erased(unit: Unit, scope: Scope, content: Content, cause: Cause) -> bool:
     """Whether this would bring back what a person erased since it was said (M14); a person may say it anew."""
     if cause.actor is Actor.PERSON:
         return False
-    stones = unit.erasures.tombstones(text=content.text, key=content.key)
+    stones = unit.erasures.tombstones(text=content.text, key=content.key, subject=content.subject)
     return any(stands_against(stone, scope, content, cause.anchors) for stone in stones)
 
 

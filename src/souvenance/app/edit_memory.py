@@ -85,7 +85,7 @@ def _content(
 
 def check_free(unit: Unit, memory: Memory, content: Content) -> None:
     """KeyTaken, or Conflict naming the other one, when another memory of the scope says that already (M10)."""
-    twin = unit.memories.equal_to(memory.scope, text=content.text, key=content.key)
+    twin = unit.memories.equal_to(memory.scope, text=content.text, key=content.key, subject=content.subject)
     if twin is None or twin.memory_id == memory.memory_id:
         return
     if content.key is not None:

@@ -14,6 +14,7 @@ from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, Scope
 from souvenance.domain.policy import writes_to
 from souvenance.domain.recall import Ranked, rank
 from souvenance.domain.terms import terms
+from souvenance.domain.text import clean
 from souvenance.ports.store import Unit
 
 _LIKE_ENOUGH = 0.5
@@ -31,18 +32,26 @@ class Similar:
 
 
 async def find_similar(
-    kit: Kit, owner_id: OwnerId, text: str, *, target: BotId | Scope = ACCOUNT_SCOPE, key: str | None = None
+    kit: Kit,
+    owner_id: OwnerId,
+    text: str,
+    *,
+    target: BotId | Scope = ACCOUNT_SCOPE,
+    key: str | None = None,
+    subject: str = "",
 ) -> tuple[Similar, ...]:
     """What the scopes hold that a bot of this scope reads: equal ones first, then the most alike, `query_hits` at most.
 
     `target` is a scope, or a bot whose usual scope is meant (E1). NotFound; InputError for what could not be stored.
     """
     key, text = checked(kit.limits, key, text)
+    subject = clean("subject", subject, limit=kit.limits.subject_characters) if subject else ""
     words = terms(f"{key or ''} {text}", query=True)[: kit.limits.query_terms]
 
     def work(unit: Unit) -> tuple[Similar, ...]:
         scopes = _scopes(unit, target)
-        equal = [found for scope in scopes if (found := unit.memories.equal_to(scope, text=text, key=key))]
+        equals = [unit.memories.equal_to(scope, text=text, key=key, subject=subject) for scope in scopes]
+        equal = [found for found in equals if found is not None]
         ranked = {MemoryId(one.item): one for one in _alike(unit, kit, words, scopes)}
         there = {memory.memory_id: memory for memory in unit.memories.many(list(ranked))}
         alike = [there[memory_id] for memory_id in ranked if memory_id in there and there[memory_id] not in equal]

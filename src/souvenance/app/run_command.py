@@ -167,12 +167,14 @@ async def _named(kit: Kit, owner_id: OwnerId, given: Commanded, target: str) -> 
         return exact
 
     exact = await kit.store.read(owner_id, work, label="command.named")
+    # As many as can be had: one that fits and ranks low must not leave another to look like the only one.
+    hits = await query_memories(kit, owner_id, Query(text=target, scopes=scopes, limit=kit.limits.query_most))
+    # Whomever they are about: the command names nobody.
+    exact += [hit.memory for hit in hits.memories if hit.memory.key is None and fold(hit.memory.text) == fold(target)]
     if exact:
         return list({m.memory_id: m for m in exact}.values())
     if await _was_erased(kit, owner_id, given, target):
         return []
-    # As many as can be had: one that fits and ranks low must not leave another to look like the only one.
-    hits = await query_memories(kit, owner_id, Query(text=target, scopes=scopes, limit=kit.limits.query_most))
     return [hit.memory for hit in hits.memories if _says_all(hit.memory, target)]
 
 

@@ -55,13 +55,13 @@ def _standing(unit: Unit, before: Memory) -> list[Operation]:
 
 
 def _tombstones(unit: Unit) -> Stones:
-    return lambda content: unit.erasures.tombstones(text=content.text, key=content.key)
+    return lambda content: unit.erasures.tombstones(text=content.text, key=content.key, subject=content.subject)
 
 
 def _beside(unit: Unit, memory: Memory) -> Memory:
     """One that comes back while a live one says the same is out of sight until it is settled which of them stands."""
     if memory.state is not MemoryState.LIVE:
         return memory
-    twin = unit.memories.equal_to(memory.scope, text=memory.text, key=memory.key)
+    twin = unit.memories.equal_to(memory.scope, text=memory.text, key=memory.key, subject=memory.subject)
     same = twin is not None and twin.memory_id != memory.memory_id
     return replace(memory, state=MemoryState.SHADOWED) if same else memory

@@ -175,8 +175,11 @@ class BlockingSouvenance:
         bot: str | None = None,
         conversation: Conversation | ConversationId | None = None,
         key: str | None = None,
+        subject: str = "",
     ) -> tuple[Similar, ...]:
-        return self._thread.call(lambda: self._memory.similar(text, bot=bot, conversation=conversation, key=key))
+        return self._thread.call(
+            lambda: self._memory.similar(text, bot=bot, conversation=conversation, key=key, subject=subject)
+        )
 
     def memories(
         self,

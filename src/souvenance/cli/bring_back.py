@@ -12,6 +12,7 @@ from souvenance.cli.options import AsJson, BotName, Database, Folder, MemoryIdAr
 from souvenance.cli.output import json_line, line, say, table
 from souvenance.cli.running import with_memory
 from souvenance.domain.ids import ConversationId, MemoryId
+from souvenance.domain.memory_lines import told
 from souvenance.library import Souvenance
 from souvenance.ports.memories import Removed
 
@@ -71,6 +72,5 @@ def bring_back(
 
 def _row(one: Removed) -> tuple[str, ...]:
     memory = one.memory
-    text = f"{memory.key}: {memory.text}" if memory.key else memory.text
     when = one.at.strftime("%Y-%m-%d %H:%M")
-    return memory.memory_id, str(one.place), memory.scope.key, text, one.actor.value, when
+    return memory.memory_id, str(one.place), memory.scope.key, told(memory), one.actor.value, when

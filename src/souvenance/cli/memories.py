@@ -25,6 +25,7 @@ from souvenance.cli.running import with_memory
 from souvenance.domain.ids import ConversationId, ErasureId, MemoryId
 from souvenance.domain.journal import Add, Operation, Pin, Update
 from souvenance.domain.memory import Memory
+from souvenance.domain.memory_lines import told
 from souvenance.library import Souvenance
 from souvenance.ports.memories import Order, Shelf
 
@@ -70,10 +71,9 @@ def list_(
 
 def _row(view: MemoryView) -> tuple[str, ...]:
     memory = view.memory
-    text = f"{memory.key}: {memory.text}" if memory.key else memory.text
     marks = ("pinned" if memory.pinned else "", "archived" if view.archived else "", "recent" if view.recent else "")
     updated = memory.updated_at.strftime("%Y-%m-%d %H:%M")
-    return memory.memory_id, memory.scope.key, text, " ".join(filter(None, marks)), updated
+    return memory.memory_id, memory.scope.key, told(memory), " ".join(filter(None, marks)), updated
 
 
 @memories.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -13,6 +14,7 @@ from souvenance.cli.options import AsJson, BotName, Database, Folder, OneConvers
 from souvenance.cli.output import json_line, line, table
 from souvenance.cli.running import with_memory
 from souvenance.domain.ids import ConversationId
+from souvenance.domain.memory_lines import told
 from souvenance.library import Souvenance
 
 
@@ -34,7 +36,12 @@ def remember(
     said = typer.get_text_stream("stdin").read().rstrip("\n") if text == "-" else text
     where = None if conversation is None else ConversationId(conversation)
     if check:
-        _compare(said, bot=bot, conversation=where, key=key, folder=folder, database_url=database_url, as_json=as_json)
+        found = with_memory(
+            lambda memory: memory.similar(said, bot=bot, conversation=where, key=key, subject=subject),
+            folder=folder,
+            database_url=database_url,
+        )
+        _tell_similar(found, as_json=as_json)
         return
 
     async def keep_and_read(memory: Souvenance) -> tuple[MemoryView, bool]:
@@ -52,21 +59,7 @@ def remember(
         line(f"{view.memory.memory_id}\t{'remembered' if created else 'known already: one more source'}")
 
 
-def _compare(
-    said: str,
-    *,
-    bot: str | None,
-    conversation: ConversationId | None,
-    key: str | None,
-    folder: Folder,
-    database_url: Database,
-    as_json: bool,
-) -> None:
-    found = with_memory(
-        lambda memory: memory.similar(said, bot=bot, conversation=conversation, key=key),
-        folder=folder,
-        database_url=database_url,
-    )
+def _tell_similar(found: Sequence[Similar], *, as_json: bool) -> None:
     if as_json:
         for similar in found:
             json_line(similar_form(similar))
@@ -76,6 +69,6 @@ def _compare(
 
 def _row(similar: Similar) -> tuple[str, ...]:
     memory = similar.view.memory
-    text = f"{memory.key}: {memory.text}" if memory.key else memory.text
     alike = "the same" if similar.equal else f"{similar.matched} of {similar.asked} terms"
-    return memory.memory_id, memory.scope.key, text, f"{alike}{', archived' if similar.view.archived else ''}"
+    archived = ", archived" if similar.view.archived else ""
+    return memory.memory_id, memory.scope.key, told(memory), f"{alike}{archived}"

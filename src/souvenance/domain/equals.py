@@ -18,13 +18,18 @@ Identity: TypeAlias = tuple[Scope, str]
 """Scope, and what makes two of its memories the same one."""
 
 
-def words_of(*, text: str, key: str | None) -> str:
-    """What two memories of a scope share when they are the same one: the exact key, else the folded text."""
-    return f"t:{fold(text)}" if key is None else f"k:{key}"
+def words_of(*, text: str, key: str | None, subject: str = "") -> str:
+    """What two memories of a scope share when they are the same one: the exact key, else the folded text and whom it is
+    about, folded too ("" is the user, M4).
+    """
+    if key is not None:
+        return f"k:{key}"
+    # No folded text has a line break, so that no words pose as a subject.
+    return f"s:{fold(subject)}\n{fold(text)}" if subject else f"t:{fold(text)}"
 
 
 def identity(memory: Memory) -> Identity:
-    return memory.scope, words_of(text=memory.text, key=memory.key)
+    return memory.scope, words_of(text=memory.text, key=memory.key, subject=memory.subject)
 
 
 def settled(memories: Iterable[Memory]) -> list[Memory]:

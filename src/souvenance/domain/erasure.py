@@ -73,14 +73,19 @@ def _says_already(before: Memory, memory: Memory) -> bool:
 
 
 def _words(memory: Memory) -> tuple[Scope, str, str]:
-    return *identity(memory), words_of(text=memory.text, key=None)
+    return *identity(memory), _said(memory)
 
 
 def _says(operation: Operation, memory: Memory) -> bool:
     content = content_of(operation.intent)
     if operation.revoked or content is None:
         return False
-    return content.key == memory.key and words_of(text=content.text, key=None) == words_of(text=memory.text, key=None)
+    return content.key == memory.key and _said(content) == _said(memory)
+
+
+def _said(one: Content | Memory) -> str:
+    """A key's value whomever it is about, a free text about its subject (M10)."""
+    return words_of(text=one.text, key=None, subject=one.subject if one.key is None else "")
 
 
 def _is_buried(operation: Operation, scope: Scope, stones: Stones) -> bool:

@@ -61,12 +61,13 @@ class MemoryVerbs(BotVerbs):
         bot: str | None = None,
         conversation: Conversation | ConversationId | None = None,
         key: str | None = None,
+        subject: str = "",
     ) -> tuple[Similar, ...]:
         """What already says `text`, equal ones first, archived ones too; nothing is stored (V4)."""
         target: BotId | Scope = await self._scope(bot, conversation)
         if bot is not None:
             target = (await self.bot(bot)).bot_id
-        return await find_similar(self._kit, self._owner, text, target=target, key=key)
+        return await find_similar(self._kit, self._owner, text, target=target, key=key, subject=subject)
 
     def memories(
         self,

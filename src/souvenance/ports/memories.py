@@ -103,8 +103,8 @@ class Memories(Protocol):
 
     def many(self, memory_ids: Sequence[MemoryId]) -> list[Memory]: ...
 
-    def equal_to(self, scope: Scope, *, text: str, key: str | None) -> Memory | None:
-        """The live memory of the scope with this key, or (key None) with an equal text after folding (M10)."""
+    def equal_to(self, scope: Scope, *, text: str, key: str | None, subject: str = "") -> Memory | None:
+        """The live memory of the scope with this key, or (key None) with text and subject equal after folding (M10)."""
         ...
 
     def live_equals(self, identities: Collection[Identity]) -> dict[Identity, Memory]:

@@ -113,8 +113,10 @@ class Erasures(Protocol):
         """Remove these memories, in any state, as `purge` does, and the epochs that may show them; no tombstone."""
         ...
 
-    def tombstones(self, *, text: str, key: str | None) -> list[Tombstone]:
-        """All tombstones of a text that is equal after folding (M10), in whatever scope; with a key, of that key's."""
+    def tombstones(self, *, text: str, key: str | None, subject: str | None = None) -> list[Tombstone]:
+        """All tombstones of a text that is equal after folding (M10), in whatever scope; with a key, of that key's;
+        else about this subject, None for whomever.
+        """
         ...
 
 

@@ -49,3 +49,4 @@ class SimilarForm(Form):
     bot: Text | None = None
     scope: Text | None = None
     key: Text | None = None
+    subject: Text = ""

@@ -136,8 +136,8 @@ class SqlErasures(Repository):
         for statement in _PURGE:
             self._run(statement, ids=memory_ids)
 
-    def tombstones(self, *, text: str, key: str | None) -> list[Tombstone]:
-        return self._tombstones().of_text(text, key)
+    def tombstones(self, *, text: str, key: str | None, subject: str | None = None) -> list[Tombstone]:
+        return self._tombstones().of_text(text, key, subject)
 
     def _stones(self, erasure: Erasure) -> Iterator[Tombstone]:
         journal = SqlJournal(self._connection, self._owner_id, self._hash)

@@ -146,8 +146,9 @@ class SqlMemories(Repository):
         ids = sorted(set(memory_ids))
         return [memory_of(row) for some in batches(ids) for row in self._rows(_MANY, ids=some)]
 
-    def equal_to(self, scope: Scope, *, text: str, key: str | None) -> Memory | None:
-        row = self._row(_EQUAL, **{"in": scope.key, "identity": identity_of(self._hash, text=text, key=key)})
+    def equal_to(self, scope: Scope, *, text: str, key: str | None, subject: str = "") -> Memory | None:
+        hashed = identity_of(self._hash, text=text, key=key, subject=subject)
+        row = self._row(_EQUAL, **{"in": scope.key, "identity": hashed})
         return None if row is None else memory_of(row)
 
     def live_equals(self, identities: Collection[Identity]) -> dict[Identity, Memory]:

@@ -50,9 +50,9 @@ def standing_of(memory: Memory) -> Standing:
     return Standing.ARCHIVED if memory.archived else Standing.FREE
 
 
-def identity_of(hasher: Hasher, *, text: str, key: str | None) -> bytes:
+def identity_of(hasher: Hasher, *, text: str, key: str | None, subject: str) -> bytes:
     """What makes two memories of a scope the same one (M10)."""
-    return hasher(words_of(text=text, key=key), IDENTITY)
+    return hasher(words_of(text=text, key=key, subject=subject), IDENTITY)
 
 
 def memory_of(row: Sequence[Any]) -> Memory:
@@ -91,7 +91,7 @@ def values_of(memory: Memory, hasher: Hasher) -> dict[str, object]:
         "text": memory.text,
         "key": memory.key,
         "subject": memory.subject,
-        "identity_hash": identity_of(hasher, text=memory.text, key=memory.key),
+        "identity_hash": identity_of(hasher, text=memory.text, key=memory.key, subject=memory.subject),
         "pinned": memory.pinned,
         "archived": memory.archived,
         "standing": standing_of(memory),

@@ -186,7 +186,8 @@ memories = table(
     Index("memories_by_place", "owner_id", "scope", "state", "standing", "place"),
     Index("memories_by_change", "owner_id", "scope", "changed"),
 )
-"""`identity_hash`: keyed hash of `key` for a keyed one, of the folded text for the others; one live row for each (M10).
+"""`identity_hash`: keyed hash of `key` for a keyed one, of folded text and subject for the others; one live row
+for each (M10).
 `standing` says how one counts for room (M2): `pinned`, else `archived` by hand, else `free`."""
 
 operations = table(

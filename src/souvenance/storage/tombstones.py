@@ -29,7 +29,7 @@ _OF_TEXT = (
     .where(owned(tombstones), tombstones.c.text_hash == bindparam("hash"))
     .order_by(tombstones.c.scope, tombstones.c.subject_hash, tombstones.c.erasure_id)
 )
-_OF_KEY = _OF_TEXT.where(tombstones.c.subject_hash == bindparam("subject"))
+_OF_SLOT = _OF_TEXT.where(tombstones.c.subject_hash == bindparam("subject"))
 _DROP = delete(tombstones).where(owned(tombstones), tombstones.c.erasure_id == bindparam("erasure"))
 
 
@@ -44,11 +44,12 @@ class SqlTombstones(Repository):
     def unbury(self, erasure_id: ErasureId) -> None:
         self._run(_DROP, erasure=erasure_id)
 
-    def of_text(self, text: str, key: str | None) -> list[Tombstone]:
+    def of_text(self, text: str, key: str | None, subject: str | None) -> list[Tombstone]:
         hashed = text_hash(self._hash, text, key)
-        if key is None:
+        if key is None and subject is None:
             return [_stone(row) for row in self._rows(_OF_TEXT, hash=hashed)]
-        return [_stone(row) for row in self._rows(_OF_KEY, hash=hashed, subject=subject_hash(self._hash, key, ""))]
+        slot = subject_hash(self._hash, key, subject or "")
+        return [_stone(row) for row in self._rows(_OF_SLOT, hash=hashed, subject=slot)]
 
 
 def tombstones_of(memory: Memory, operations: Sequence[Operation], hashed: Hashed, at: datetime) -> list[Tombstone]:

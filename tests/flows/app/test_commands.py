@@ -110,6 +110,15 @@ async def test_v3_forget_with_several_matches_lists_them_and_removes_nothing(hou
     assert len(await house.memories()) == 3
 
 
+async def test_m10_forget_lists_all_whom_its_very_words_are_about(house: House) -> None:
+    for subject in ("", "Ann", "Bob"):
+        await house.remember("likes tea", subject=subject)
+    told = await house.say(await house.chat(await house.bot()), "/forget Likes tea.")
+    assert "Several memories fit." in told.text
+    assert [about for about in ("about Ann: ", "about Bob: ") if about in told.text] == ["about Ann: ", "about Bob: "]
+    assert len(await house.memories()) == 3
+
+
 async def test_v3_forget_sent_again_takes_nothing_else(house: House) -> None:
     await house.remember("I play golf")
     await house.remember("My son says I play golf badly")

@@ -119,7 +119,10 @@ async def test_m14_after_the_purge_its_text_is_nowhere(
     await house.say(
         chat,
         "Remember it",
-        calls(called("remember", text=f"said {MARKER}5"), called("remember", text=f"keeps two {MARKER}4.")),
+        calls(
+            called("remember", text=f"said {MARKER}5"),
+            called("remember", text=f"keeps two {MARKER}4.", subject=f"about {MARKER}7"),
+        ),
         say("Yes"),
     )
     await house.say(chat, "And?", calls(called("update_memory", id=2, text=f"said {MARKER}6")), say("Yes"))

@@ -96,3 +96,14 @@ def test_m14_one_that_says_it_already_does_not_come_back_by_a_fold() -> None:
 def test_m14_one_that_is_being_erased_waits_for_its_own_offer() -> None:
     operations = history(Add(content=TEA))
     assert without_erased(before(MemoryState.ERASING, TEA), operations, erased("Likes tea", minute=9)) == operations
+
+
+def test_m10_an_erased_text_falls_for_its_subject_only() -> None:
+    ann, bob = Content(text="Likes tea", subject="Ann"), Content(text="Likes tea", subject="Bob")
+    operations = history(Add(content=ann), Update(content=bob))
+    left = without_erased(
+        before(MemoryState.DELETED),
+        operations,
+        lambda content: erased("Likes tea", minute=9)(content) if content.subject == "Bob" else [],
+    )
+    assert standing(left) == [1]

@@ -137,7 +137,8 @@ async def query(here: Here, form: QueryForm) -> HitsJson:
 async def similar(here: Here, form: SimilarForm) -> SimilarsJson:
     """What already says this text, equal ones first, archived ones too; nothing is stored (V4)."""
     target = await target_of(here, bot=form.bot, scope=form.scope)
-    return SimilarsJson.of(await find_similar(here.kit, here.owner_id, form.text, target=target, key=form.key))
+    found = await find_similar(here.kit, here.owner_id, form.text, target=target, key=form.key, subject=form.subject)
+    return SimilarsJson.of(found)
 
 
 @router.post("/erase")
