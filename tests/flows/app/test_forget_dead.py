@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select
 
+from souvenance.app.choose_variant import choose_variant
 from souvenance.app.delete_bot import Memories
 from souvenance.app.delete_conversation import delete_conversation
 from souvenance.app.delete_message import delete_message
@@ -97,3 +98,18 @@ async def test_t2_the_words_of_a_later_turn_go_and_those_of_a_variant_that_may_r
     assert "operations" in await tables_with(house, "Likes tea")
     await rewind(house.kit, house.owner, chat.conversation_id)
     assert await tables_with(house, "Likes tea") == []
+
+
+async def test_t2_one_that_may_return_keeps_only_the_words_that_it_may_return_with(house: House) -> None:
+    chat = await house.chat(await house.bot())
+    kit, owner = house.kit, house.owner
+    first = await house.say(chat, "As I said.", *remembers("Likes tea"))
+    house.model.script(say("Hm."))
+    assert [event async for event in regenerate(kit, owner, AskedAgain(turn_id=turn_of(first)))]
+    await choose_variant(kit, owner, turn_of(first), part=1, variant=0)
+    await house.say(chat, "No.", calls(called("update_memory", "c1", id=1, text="Likes zanzibarfigs")), say("Noted."))
+    assert "memories" in await tables_with(house, "zanzibarfigs")
+    await choose_variant(kit, owner, turn_of(first), part=1, variant=1)
+    await rewind(kit, owner, chat.conversation_id, after=turn_of(first))
+    assert {"memories", "operations"}.isdisjoint(await tables_with(house, "zanzibarfigs"))
+    assert "memories" in await tables_with(house, "Likes tea")
