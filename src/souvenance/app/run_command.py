@@ -136,19 +136,19 @@ def _what_became(remembered: Remembered) -> str:
 
 
 async def _forget(kit: Kit, owner_id: OwnerId, given: Commanded, target: str) -> str:
-    """By id, key or equal text what it names; by words only when one memory alone fits and says little else. What was
-    erased already leaves nothing to forget: a command sent again must not take the next best.
+    """By id, key or equal text what it names; by words only when exactly one memory fits (several: nothing goes). What
+    was erased already leaves nothing to forget: a command sent again must not take the next best.
     """
     found = await _named(kit, owner_id, given, target)
     if not found:
         if await _was_erased(kit, owner_id, given, target):
             return f"{target!r} was forgotten already. Nothing else was removed."
         return f"Nothing that is remembered here fits {target!r}. Nothing was removed."
-    if len(found) > 1 or not _is_meant(found[0], target):
+    if len(found) > 1:
         shown = found[: kit.limits.query_hits]
         listed = [f"- {memory.memory_id}: {told(memory)}" for memory in shown]
         more = [f"… and {len(found) - len(shown)} more"] if len(found) > len(shown) else []
-        return "\n".join([f"{_how_many(found)} Nothing was removed; say which, by its id:", *listed, *more])
+        return "\n".join(["Several memories fit. Nothing was removed; say which, by its id:", *listed, *more])
     erasure = await erase_memories(kit, owner_id, [found[0].memory_id])
     return (
         f"Forgotten: {told(found[0])}\nThis is final in {kit.limits.undo_seconds} seconds; "
@@ -186,17 +186,6 @@ async def _was_erased(kit: Kit, owner_id: OwnerId, given: Commanded, target: str
         lambda unit: any(stone.scope in scopes for stone in unit.erasures.tombstones(text=target, key=None)),
         label="command.buried",
     )
-
-
-def _is_meant(memory: Memory, target: str) -> bool:
-    """Whether the words that were given are what it says, not a few of many: its id, its key, or half of its words."""
-    if target in {memory.memory_id, memory.key}:
-        return True
-    return 2 * len(fold(target).split()) >= len(fold(f"{memory.key or ''} {memory.subject} {memory.text}").split())
-
-
-def _how_many(found: Sequence[Memory]) -> str:
-    return "Several memories fit." if len(found) > 1 else "One memory has these words among others."
 
 
 def _read_scopes(given: Commanded) -> tuple[Scope, ...]:

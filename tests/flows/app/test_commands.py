@@ -128,14 +128,6 @@ async def test_v3_forget_sent_again_takes_nothing_else(house: House) -> None:
     assert await house.texts() == ["My son says I play golf badly"]
 
 
-async def test_v3_forget_asks_when_its_words_are_a_few_of_many(house: House) -> None:
-    memory = await house.remember("My tennis coach is Ann and I play on Monday")
-    told = await house.say(await house.chat(await house.bot()), "/forget I play tennis")
-    assert memory.memory_id in told.text
-    assert "Nothing was removed" in told.text
-    assert len(await house.memories()) == 1
-
-
 async def test_v3_forget_does_not_reach_another_bots_memories(house: House) -> None:
     other = await house.bot("Ottilie")
     memory = await house.remember("a secret of Ottilie", Scope.of_bot(other.bot_id))
