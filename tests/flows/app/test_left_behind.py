@@ -72,7 +72,7 @@ async def test_d1_erase_takes_what_was_taken_back_before_too(house: House, undon
         await edit_message(house.kit, house.owner, told.stored.message_id, "Something else.")
     else:
         await again(house, turn_of(told), say("Something else."))
-    assert "memories" in await tables_with(house)
+    assert ("memories" in await tables_with(house)) == (undone == "asked again"), "a variant may be chosen again"
     await delete_conversation(house.kit, house.owner, chat.conversation_id, memories=Memories.ERASE)
     assert await tables_with(house) == []
 
