@@ -284,4 +284,4 @@ def _any(turns: list[tuple[str, int, Entry]], pick: int) -> tuple[str, int, Entr
 
 TestExactUndo = ExactUndo.TestCase
 # `make test` runs it twice, with fixed and with random steps: 500 examples.
-TestExactUndo.settings = settings(max_examples=times(250, full=20_000), stateful_step_count=times(10, full=30))
+TestExactUndo.settings = settings(max_examples=times(250, full=20_000), stateful_step_count=times(8, full=30))
