@@ -49,6 +49,8 @@ class Conversation:
 
     `window_start` is the position of the first turn in the live window and never moves back; `last_position` is -1
     before the first turn. `messages` counts the chosen messages, `waiting` those that left the window without a node.
+    `summarised_to` is the position of the last turn that summary nodes stand for, `deepened_to` of the last one that
+    was read for deeper memory (V8), both -1 for none.
     `client` and `client_ref` say which key opened it and by which name (I3); `history_hash` is the chained keyed hash
     of its chosen turns.
     """
@@ -70,6 +72,8 @@ class Conversation:
     last_position: int = -1
     messages: int = 0
     waiting: int = 0
+    summarised_to: int = -1
+    deepened_to: int = -1
     client: str = ""
     client_ref: str = ""
     history_hash: str = ""

@@ -18,6 +18,9 @@ ErasureId = NewType("ErasureId", str)
 DraftId = NewType("DraftId", str)
 PromptId = NewType("PromptId", str)
 NotificationId = NewType("NotificationId", str)
+NodeId = NewType("NodeId", str)
+RuleId = NewType("RuleId", str)
+RebuildId = NewType("RebuildId", str)
 
 LOCAL_ACCOUNT = OwnerId("own_local")
 """The one account of local use."""

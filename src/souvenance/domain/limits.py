@@ -73,6 +73,25 @@ class Limits:
     query_terms: int = _figure(128, "Q1", "terms", "index terms of a query that are looked for, the first ones")
     query_most: int = _figure(100, "Q1", "hits", "most hits of a query")
     tool_rounds: int = _figure(4, "V1", "rounds", "how often a reply may call memory tools before it must speak")
+    recent_tokens_key_events: int = _figure(350, "S13", "tokens", "a recent node's text at level key_events")
+    recent_tokens_balanced: int = _figure(600, "S13", "tokens", "a recent node's text at level balanced")
+    recent_tokens_detailed: int = _figure(1_000, "S13", "tokens", "a recent node's text at level detailed")
+    merged_tokens_key_events: int = _figure(700, "S13", "tokens", "a merged node's text at level key_events")
+    merged_tokens_balanced: int = _figure(1_300, "S13", "tokens", "a merged node's text at level balanced")
+    merged_tokens_detailed: int = _figure(2_400, "S13", "tokens", "a merged node's text at level detailed")
+    long_term_tokens_key_events: int = _figure(4_000, "S5", "tokens", "the long-term text at level key_events")
+    long_term_tokens_balanced: int = _figure(8_000, "S5", "tokens", "the long-term text at level balanced")
+    long_term_tokens_detailed: int = _figure(16_000, "S5", "tokens", "the long-term text at level detailed")
+    condense_share: float = _figure(1.25, "S5", "of the bound", "from where the long-term text is condensed")
+    nodes_merged: int = _figure(4, "S2", "nodes", "nodes of a tier that become one of the next")
+    rule_characters: int = _figure(300, "S4", "characters", "a rule")
+    rules_tokens: int = _figure(2_000, "S4", "tokens", "all rules in force; past it a person is asked which to retire")
+    answer_share: float = _figure(2.0, "S5", "of the budget", "how long a summarising model's answer may be")
+    edited_node_tokens: int = _figure(20_000, "S6", "tokens", "a node's text as a person writes it")
+    work_failures: int = _figure(5, "S1", "failures", "failures of a piece of background work before it is parked")
+    work_spend_hour: int = _figure(400_000, "C4", "tokens an hour", "what background work may spend for one account")
+    deeper_messages: int = _figure(6, "V8", "messages", "fewest new messages that are read for deeper memory")
+    deeper_changes: int = _figure(3, "V8", "changes", "most changes of one reading for deeper memory")
     prompt_days: int = _figure(90, "C1", "days", "how long a sent prompt can be read back")
 
     def window_tokens(self, level: Level) -> int:
@@ -87,6 +106,27 @@ class Limits:
             Level.KEY_EVENTS: self.key_events_messages,
             Level.BALANCED: self.balanced_messages,
             Level.DETAILED: self.detailed_messages,
+        }[level]
+
+    def recent_tokens(self, level: Level) -> int:
+        return {
+            Level.KEY_EVENTS: self.recent_tokens_key_events,
+            Level.BALANCED: self.recent_tokens_balanced,
+            Level.DETAILED: self.recent_tokens_detailed,
+        }[level]
+
+    def merged_tokens(self, level: Level) -> int:
+        return {
+            Level.KEY_EVENTS: self.merged_tokens_key_events,
+            Level.BALANCED: self.merged_tokens_balanced,
+            Level.DETAILED: self.merged_tokens_detailed,
+        }[level]
+
+    def long_term_tokens(self, level: Level) -> int:
+        return {
+            Level.KEY_EVENTS: self.long_term_tokens_key_events,
+            Level.BALANCED: self.long_term_tokens_balanced,
+            Level.DETAILED: self.long_term_tokens_detailed,
         }[level]
 
 

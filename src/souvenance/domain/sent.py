@@ -6,16 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from souvenance.domain.ids import ConversationId, MemoryId, MessageId, PromptId, TurnId
+from souvenance.domain.ids import ConversationId, MemoryId, MessageId, NodeId, PromptId, TurnId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A run of a request's bytes. One that holds a memory or a message names it, so that an erasure can blank it."""
+    """A run of a request's bytes. One that holds a memory, a message or a summary node names it, so that an erasure can
+    blank it.
+    """
 
     data: bytes
     memory_id: MemoryId | None = None
     message_id: MessageId | None = None
+    node_id: NodeId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

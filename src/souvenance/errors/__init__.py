@@ -7,7 +7,7 @@
     ├── Conflict              the world has moved, or has no room
     │   ├── StaleEdit · KeyTaken · NameTaken · PinRoomFull · RequestKeyUsed · TurnSuperseded · OfferExpired
     │   ├── NotLastTurn · NothingToAnswer · NothingToContinue · ConversationBusy
-    │   ├── DraftExpired · BotGone
+    │   ├── DraftExpired · BotGone · LeaseLost
     ├── Refused               a rule says no (policy, pinned, credit)
     │   ├── MemoryIsOff · PinnedMemory
     ├── PromptTooLarge        what must be sent does not fit the model
@@ -59,6 +59,7 @@ from souvenance.errors.standing import (
     ConversationBusy,
     DraftExpired,
     KeyTaken,
+    LeaseLost,
     MemoryIsOff,
     NameTaken,
     NotFound,
@@ -83,6 +84,7 @@ __all__ = [
     "EmptyText",
     "InputError",
     "KeyTaken",
+    "LeaseLost",
     "MemoryIsOff",
     "ModelBroken",
     "ModelError",

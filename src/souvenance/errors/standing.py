@@ -126,6 +126,19 @@ class NothingToContinue(Conflict):
         )
 
 
+class LeaseLost(Conflict):
+    """Another worker has taken this piece of background work over; what this one did is not kept."""
+
+    code = "lease_lost"
+
+    def __init__(self, kind: str, subject: str) -> None:
+        super().__init__(
+            f"Another worker has taken over {kind} of {subject}. What this one did was not kept.",
+            kind=kind,
+            subject=subject,
+        )
+
+
 class ConversationBusy(Conflict):
     """A reply is being written in this conversation; what was said there changes only when none is."""
 

@@ -19,6 +19,7 @@ from souvenance.ports.conversations import Bots, Conversations, Levels, Messages
 from souvenance.ports.drafts import Drafts
 from souvenance.ports.memories import Index, Journal, Memories, Scopes
 from souvenance.ports.prompts import Calibrations, Epochs, Prompts, ShortIds
+from souvenance.ports.summaries import Rebuilds, Spending, Summaries
 
 T = TypeVar("T")
 
@@ -80,7 +81,19 @@ class DueWork(Protocol):
         """Keep it, visible, until a person restarts it; False when the fence has moved."""
         ...
 
+    def extend(self, due: Due, *, until: datetime) -> bool:
+        """Let the lease end later; False when the fence has moved."""
+        ...
+
+    def restart(self, kind: str, subject: str, *, at: datetime) -> None:
+        """Let a parked piece be due again, its failures forgotten; NotFound when there is none."""
+        ...
+
     def waiting(self) -> list[Due]: ...
+
+    def every(self) -> list[Due]:
+        """All of the owner's pieces in whatever state, the oldest first."""
+        ...
 
 
 class Erasures(Protocol):
@@ -165,6 +178,12 @@ class Unit(Protocol):
     def erasures(self) -> Erasures: ...
     @property
     def drafts(self) -> Drafts: ...
+    @property
+    def summaries(self) -> Summaries: ...
+    @property
+    def rebuilds(self) -> Rebuilds: ...
+    @property
+    def spending(self) -> Spending: ...
 
     def keyed_hash(self, text: str) -> bytes:
         """32 bytes, the same for the same text and owner, telling nothing without the owner's secret."""

@@ -121,6 +121,8 @@ _SAME = (
     "last_position",
     "messages",
     "waiting",
+    "summarised_to",
+    "deepened_to",
     "client",
     "client_ref",
     "history_hash",

@@ -37,7 +37,7 @@ class Migrations:
         return self.revisions[-1]
 
 
-CURRENT = Migrations(folder=Path(__file__).parent / "migrations", revisions=("0001",))
+CURRENT = Migrations(folder=Path(__file__).parent / "migrations", revisions=("0001", "0002"))
 """Named here too, so that opening a store which is up to date need not import Alembic."""
 
 
