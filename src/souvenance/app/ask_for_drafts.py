@@ -17,7 +17,8 @@ from souvenance.domain.prompt import Run, Said, assemble
 from souvenance.errors import PromptTooLarge, UnusableDrafts
 from souvenance.ports.chat_model import ChatRequest, ModelInfo, Usage
 from souvenance.ports.store import Unit
-from souvenance.prompts.draft_memories import BadAnswer, Form, Proposed, Question, parse
+from souvenance.prompts.draft_memories import Form, Proposed, parse
+from souvenance.prompts.question import BadAnswer, Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from souvenance.domain.limits import Limits
-from souvenance.prompts.draft_memories import BadAnswer, Form, Proposed, about_description, parse, schema
+from souvenance.prompts.draft_memories import Form, Proposed, about_description, parse, schema
+from souvenance.prompts.question import BadAnswer
 
 TEXTS = Form(limits=Limits(), keyed=False)
 PAIRS = Form(limits=Limits(), keyed=True)
