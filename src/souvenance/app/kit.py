@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from souvenance.app.busy import Busy
 from souvenance.domain.limits import Limits
+from souvenance.domain.phrases import Phrases
 from souvenance.ports.chat_model import ChatModel
 from souvenance.ports.clock import Clock, Ids
 from souvenance.ports.store import Store
@@ -14,7 +16,11 @@ from souvenance.ports.tokenizer import Tokenizer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kit:
-    """The ports and figures of one installation. `default_model` None means: the first that `models` lists, if any."""
+    """The ports and figures of one installation.
+
+    `default_model` None means: the first that `models` lists, if any. `read_phrases` answers the same value each time,
+    and is not asked before it is needed.
+    """
 
     store: Store
     models: ChatModel
@@ -24,3 +30,9 @@ class Kit:
     limits: Limits = Limits()
     default_model: str | None = None
     busy: Busy = field(default_factory=Busy)
+    read_phrases: Callable[[], Phrases] = Phrases
+
+    @property
+    def phrases(self) -> Phrases:
+        """The words by which rules and facts are found without a model (S4, S11)."""
+        return self.read_phrases()
