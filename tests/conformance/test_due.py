@@ -6,12 +6,15 @@ import asyncio
 from collections import Counter
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
+import pytest
 from sqlalchemy import event
 
 from souvenance.domain.due import Due, DueState
 from souvenance.domain.ids import ConversationId, OwnerId
-from souvenance.ports.store import Store
+from souvenance.errors import NotFound
+from souvenance.ports.store import Store, Unit
 from souvenance.storage.postgres import PostgresStore
 from souvenance.storage.sqlite import SqliteStore
 from tests.conformance import rows
@@ -38,6 +41,10 @@ async def nothing_due(store: Store, now: datetime = NOW, kinds: tuple[str, ...] 
 
 async def stored(store: Store, due: Due) -> Due | None:
     return await store.read(due.owner_id, lambda unit: unit.due.get(due.kind, due.subject), label="due.read")
+
+
+def restart(unit: Unit, subject: str) -> None:
+    unit.due.restart("compact", subject, at=later(5))
 
 
 async def finish(store: Store, due: Due) -> bool:
@@ -191,3 +198,45 @@ async def test_due_work_of_another_owner_cannot_be_seen_or_finished(store: Store
     assert await store.read(BOB, lambda unit: unit.due.waiting(), label="due.listed") == []
     assert not await finish(store, replace(claimed, owner_id=OwnerId(BOB)))
     assert await stored(store, claimed) == claimed
+
+
+async def test_a_lease_that_is_extended_ends_later_unless_it_was_taken_over(store: Store) -> None:
+    await put(store, rows.due())
+    held = await claim(store)
+    assert await store.write(ALICE, lambda unit: unit.due.extend(held, until=later(90)), label="due.extended")
+    assert await nothing_due(store, later(89))
+    taken = await claim(store, later(90), worker="quick")
+    assert not await store.write(ALICE, lambda unit: unit.due.extend(held, until=later(900)), label="due.extended")
+    assert await stored(store, taken) == taken
+    assert await store.write(
+        ALICE, lambda unit: unit.due.postpone(taken, until=later(99), reason=""), label="due.postponed"
+    )
+    assert not await store.write(ALICE, lambda unit: unit.due.extend(taken, until=later(900)), label="due.extended")
+
+
+async def test_parked_work_is_restarted_by_a_person_with_its_failures_forgotten(store: Store) -> None:
+    await put(store, rows.due(attempts=4), rows.due("con_2"))
+    due = await claim(store)
+    assert await store.write(ALICE, lambda unit: unit.due.park(due, reason="bad JSON"), label="due.parked")
+    for owner, subject in ((ALICE, "con_2"), (ALICE, "con_9"), (BOB, due.subject)):
+        with pytest.raises(NotFound, match="parked work"):
+            await store.write(owner, partial(restart, subject=subject), label="due.restarted")
+    await store.write(ALICE, partial(restart, subject=due.subject), label="due.restarted")
+    every = await store.read(ALICE, lambda unit: unit.due.every(), label="due.listed")
+    assert [(one.subject, one.state, one.attempts, one.reason) for one in every] == [
+        ("con_2", DueState.WAITING, 0, ""),
+        ("con_1", DueState.WAITING, 0, ""),
+    ]
+    assert (await claim(store, later(5))).subject == "con_2"
+    assert (await claim(store, later(5))).fence == 2
+
+
+async def test_every_piece_is_told_in_whatever_state(store: Store) -> None:
+    await put(store, rows.due("a"), rows.due("b", due_at=later(-5)), rows.due("c", due_at=later(9)))
+    parked, leased = await claim(store), await claim(store)
+    assert await store.write(ALICE, lambda unit: unit.due.park(parked, reason="bad"), label="due.parked")
+    every = await store.read(ALICE, lambda unit: unit.due.every(), label="due.listed")
+    states = {one.subject: one.state for one in every}
+    assert states == {parked.subject: DueState.PARKED, leased.subject: DueState.LEASED, "c": DueState.WAITING}
+    assert [one.subject for one in every] == ["b", "a", "c"]
+    assert await store.read(BOB, lambda unit: unit.due.every(), label="due.listed") == []

@@ -17,8 +17,11 @@ from souvenance.storage.schema import (
     due,
     epochs,
     messages,
+    nodes,
+    rebuilds,
     scopes,
     short_ids,
+    summary_rules,
     tombstones,
     turns,
 )
@@ -47,7 +50,10 @@ def _of_conversation(table: Table) -> Delete:
 
 
 _CUT = tuple(_of_conversation(table).where(table.c.position > _AFTER) for table in (messages, turns))
-_REMOVE = tuple(_of_conversation(table) for table in (messages, turns, epochs, short_ids, due, conversations))
+_REMOVE = tuple(
+    _of_conversation(table)
+    for table in (messages, turns, epochs, short_ids, nodes, summary_rules, rebuilds, due, conversations)
+)
 _REMOVE_SCOPE = tuple(
     delete(table).where(owned(table), table.c.scope == bindparam("in")) for table in (tombstones, scopes)
 )

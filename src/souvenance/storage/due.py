@@ -9,6 +9,7 @@ from sqlalchemy import Row, bindparam, delete, func, insert, select, update
 
 from souvenance.domain.due import Due, DueState
 from souvenance.domain.ids import ConversationId, OwnerId
+from souvenance.errors import NotFound
 from souvenance.storage.repository import Repository, owned
 from souvenance.storage.schema import due as table
 
@@ -22,12 +23,15 @@ _GET = select(table).where(*_ONE)
 _LOCK = _GET.with_for_update()
 _WAITING = select(table).where(owned(table), _C.state == DueState.WAITING)
 _IN_ORDER = _WAITING.order_by(_C.due_at, _C.kind, _C.subject)
+_EVERY = select(table).where(owned(table)).order_by(_C.due_at, _C.kind, _C.subject)
 _RANK = select(func.count()).select_from(_WAITING.with_only_columns(_C.kind).limit(RANKED).subquery())
 _UPDATE = update(table).where(*_ONE)
 _REMOVE = delete(table).where(*_HELD, ~_C.again)
 _SET_ANEW = update(table).where(*_HELD)
 _FINISH_ONE_ROUND = _SET_ANEW.values(ready_at=_C.due_at)
 _POSTPONE = _SET_ANEW.values(attempts=_C.attempts + 1)
+_EXTEND = _SET_ANEW.where(_C.state == DueState.LEASED)
+_RESTART = _UPDATE.where(_C.state == DueState.PARKED)
 
 _FREE = {"worker": None, "again": False}
 
@@ -66,8 +70,20 @@ class SqlDueWork(Repository):
         parked = {"state": DueState.PARKED, "ready_at": None, "reason": reason, **_FREE}
         return self._run(_SET_ANEW, **_held(due), **parked).rowcount > 0
 
+    def extend(self, due: Due, *, until: datetime) -> bool:
+        return self._run(_EXTEND, **_held(due), ready_at=until).rowcount > 0
+
+    def restart(self, kind: str, subject: str, *, at: datetime) -> None:
+        anew = {"state": DueState.WAITING, "due_at": at, "ready_at": at, "attempts": 0, "reason": "", **_FREE}
+        named = {"of_kind": kind, "of_subject": subject}
+        if self._run(_RESTART, **named, rank=self._rank(), **anew).rowcount == 0:
+            raise NotFound("parked work", f"{kind} {subject}")
+
     def waiting(self) -> list[Due]:
         return [due_of(row) for row in self._rows(_IN_ORDER)]
+
+    def every(self) -> list[Due]:
+        return [due_of(row) for row in self._rows(_EVERY)]
 
     def _rank(self) -> int:
         rank: int = self._run(_RANK).scalar_one()

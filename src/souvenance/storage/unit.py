@@ -24,8 +24,11 @@ from souvenance.storage.notifications import SqlNotifications
 from souvenance.storage.owners import SqlOwners
 from souvenance.storage.personas import SqlPersonas
 from souvenance.storage.prompts import SqlCalibrations, SqlPrompts
+from souvenance.storage.rebuilds import SqlRebuilds
 from souvenance.storage.repository import Repository
 from souvenance.storage.scopes import SqlScopes
+from souvenance.storage.spending import SqlSpending
+from souvenance.storage.summaries import SqlSummaries
 from souvenance.storage.turns import SqlTurns
 
 R = TypeVar("R", bound=Repository)
@@ -124,3 +127,15 @@ class SqlUnit:
     @cached_property
     def drafts(self) -> SqlDrafts:
         return self._make(SqlDrafts)
+
+    @cached_property
+    def summaries(self) -> SqlSummaries:
+        return self._make(SqlSummaries)
+
+    @cached_property
+    def rebuilds(self) -> SqlRebuilds:
+        return self._make(SqlRebuilds)
+
+    @cached_property
+    def spending(self) -> SqlSpending:
+        return self._make(SqlSpending)
