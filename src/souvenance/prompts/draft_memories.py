@@ -8,7 +8,6 @@ words that the model can mend it by.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,7 +17,7 @@ from souvenance.domain.json_object import JsonObject
 from souvenance.domain.limits import Limits
 from souvenance.domain.text import clean, clean_key
 from souvenance.errors import InputError
-from souvenance.prompts.question import DATA, BadAnswer, Question, as_data, object_in
+from souvenance.prompts.question import DATA, BadAnswer, Question, as_data, object_in, unfit
 
 VERSION = 1
 
@@ -29,8 +28,6 @@ _TASK = (
 )
 _FROM_DESCRIPTION = "The user describes what the bot should remember. Write in the language of that description."
 _FROM_MESSAGES = "The user chose these messages of a conversation. Write in the language of the messages."
-
-_CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,13 +124,8 @@ def _one_of(given: object, form: Form) -> Proposed | BadAnswer:
     if not isinstance(given, dict) or set(given) != set(form.fields):
         return BadAnswer(reason=f"it must be an object with exactly {' and '.join(form.fields)}.")
     for name, most in form.fields.items():
-        text = given[name]
-        if not isinstance(text, str):
-            return BadAnswer(reason=f"{name} must be a string.")
-        if len(text.strip()) > most:
-            return BadAnswer(reason=f"{name} has {len(text.strip())} characters; the limit is {most}.")
-        if _CONTROL.search(text):
-            return BadAnswer(reason=f"{name} holds a control character.")
+        if bad := unfit(name, given[name], most=most):
+            return bad
     try:
         return _cleaned(given, form)
     except InputError as e:

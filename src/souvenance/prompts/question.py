@@ -19,6 +19,8 @@ _AGAIN = "Your last answer could not be used: {reason} Answer again, with the JS
 _MOST_OBJECTS = 16
 """Places in an answer where a JSON object could begin that are looked at."""
 
+_CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+
 _SENTENCE = re.compile(r"(?<=[.:])\s+")
 _TELLING = 40
 """From this many characters on, a sentence of the task in an answer is no coincidence."""
@@ -70,6 +72,17 @@ def object_in(answer: str) -> dict[str, object] | BadAnswer:
     except (ValueError, RecursionError):
         return _object_within(answer)
     return whole if isinstance(whole, dict) else BadAnswer(reason="It is JSON, but no object.")
+
+
+def unfit(name: str, given: object, *, most: int) -> BadAnswer | None:
+    """Why this value of an answer is no text of at most `most` characters, white space around it apart."""
+    if not isinstance(given, str):
+        return BadAnswer(reason=f"{name} must be a string.")
+    if len(given.strip()) > most:
+        return BadAnswer(reason=f"{name} has {len(given.strip())} characters; the limit is {most}.")
+    if _CONTROL.search(given):
+        return BadAnswer(reason=f"{name} holds a control character.")
+    return None
 
 
 def _object_within(answer: str) -> dict[str, object] | BadAnswer:
