@@ -34,9 +34,9 @@ class Adopted:
 def visible(history: Sequence[tuple[Role, str]]) -> list[tuple[Role, str]]:
     """What of a client's history is conversation: messages with text, without commands and their answers (V3)."""
     kept: list[tuple[Role, str]] = []
-    answers_command = False
+    answers_command, user = False, Role.USER
     for role, text in history:
-        if role is Role.USER:
+        if role is user:
             answers_command = parse_command(text, notebook=True) is not None
         if text.strip() and not answers_command:
             kept.append((role, text))

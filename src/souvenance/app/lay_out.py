@@ -24,6 +24,10 @@ from souvenance.domain.prompt import AsSent, Piece, Run, Said, wire_of
 from souvenance.prompts import memory_notes, memory_tools, notebook_tools
 from souvenance.prompts.go_on import GO_ON
 
+_USER = Role.USER
+_OF_USER: JsonObject = {"role": "user"}
+_OF_ASSISTANT: JsonObject = {"role": "assistant"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
@@ -168,19 +172,22 @@ def _apart(memory: Sequence[Run]) -> list[Piece]:
 
 def _said(opened: OpenedTurn, message: Message | WindowMessage) -> Piece:
     """A message as it stands before the newest; in a group only the speaker's own lines are the assistant's (M7)."""
-    theirs = opened.conversation.is_group and not _is_own(opened, message)
-    role = "user" if message.role is Role.USER or theirs else "assistant"
-    return Said(layer="window", fields={"role": role}, runs=_words(opened, message))
+    theirs = message.role is _USER or (opened.conversation.is_group and not _is_own(opened, message))
+    return Said(layer="window", fields=_OF_USER if theirs else _OF_ASSISTANT, runs=_words(opened, message))
 
 
 def _words(opened: OpenedTurn, message: Message | WindowMessage) -> tuple[Run, ...]:
     """A message's text; in a group the name of whoever said it stands before, but for the speaker's own."""
-    run = Run(text=message.text, message_id=message.message_id)
+    run = message.run if isinstance(message, WindowMessage) else _run_of(message)
     if not opened.conversation.is_group or _is_own(opened, message):
         return (run,)
     names = {member.bot_id: member.name for member in opened.members}
     user = opened.persona.name if opened.persona is not None else USER
     return Run(text=name_before(name_of(message.role, message.bot_id, names, user=user))), run
+
+
+def _run_of(message: Message) -> Run:
+    return Run(text=message.text, message_id=message.message_id)
 
 
 def _is_own(opened: OpenedTurn, message: Message | WindowMessage) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from souvenance.app.choose_model import context_of
@@ -20,6 +20,9 @@ from souvenance.domain.fit import Fitted, Item, Layer, fit
 from souvenance.domain.ids import OwnerId
 from souvenance.domain.policy import Policy, circumstances, policy
 from souvenance.ports.store import Unit
+
+# Named once: Python 3.11 looks a member up by a call, and a prompt has hundreds of items.
+_PINNED, _UNPINNED, _WINDOW = Layer.PINNED, Layer.UNPINNED, Layer.WINDOW
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,10 +111,26 @@ def policy_of(opened: OpenedTurn, *, offer_tools: bool) -> Policy:
 
 def _fit(kit: Kit, opened: OpenedTurn, gathered: Gathered, shown: Shown, sizes: Sizes) -> Fitted:
     """W7 over this prompt; an item is a memory's id, or a turn's position."""
-    count, corrected = kit.tokenizer.count, gathered.calibration.corrector()
+    corrected = gathered.calibration.corrector()
+    newest = opened.turn.position
+    turns: dict[int, int] = {}
+    for message in gathered.messages:
+        if message.position < newest:
+            turns[message.position] = turns.get(message.position, 0) + message.tokens + MESSAGE_OVERHEAD
+    items = _memory_items(kit, shown, corrected)
+    items += [
+        Item(layer=_WINDOW, item=str(position), tokens=corrected(tokens), age=newest - position)
+        for position, tokens in turns.items()
+    ]
+    keep = (str(max(turns)),) if turns else ()
+    return fit(items, fixed=corrected(sizes.fixed), room=sizes.room, context=sizes.context, keep=keep)
+
+
+def _memory_items(kit: Kit, shown: Shown, corrected: Callable[[int], int]) -> list[Item]:
+    count = kit.tokenizer.count
     items = [
         Item(
-            layer=Layer.PINNED if line.pinned else Layer.UNPINNED,
+            layer=_PINNED if line.pinned else _UNPINNED,
             item=line.memory_id,
             tokens=corrected(count(line.text) + 1),
             # The block has the pinned ones first stored first, the others newest first.
@@ -121,7 +140,7 @@ def _fit(kit: Kit, opened: OpenedTurn, gathered: Gathered, shown: Shown, sizes: 
     ]
     items += [
         Item(
-            layer=Layer.PINNED if entry.pinned else Layer.UNPINNED,
+            layer=_PINNED if entry.pinned else _UNPINNED,
             item=entry.memory_id,
             tokens=corrected(count(f"- {entry.key}: {entry.text}\n")),
             age=-entry.changed,
@@ -129,17 +148,7 @@ def _fit(kit: Kit, opened: OpenedTurn, gathered: Gathered, shown: Shown, sizes: 
         for entry in shown.entries
     ]
     items += [
-        Item(layer=Layer.UNPINNED, item=f"since {memory_id}", tokens=corrected(count(text) + 1), age=-1 - n)
+        Item(layer=_UNPINNED, item=f"since {memory_id}", tokens=corrected(count(text) + 1), age=-1 - n)
         for n, (memory_id, text) in enumerate(shown.since)
     ]
-    newest = opened.turn.position
-    turns: dict[int, int] = {}
-    for message in gathered.messages:
-        if message.position < newest:
-            turns[message.position] = turns.get(message.position, 0) + message.tokens + MESSAGE_OVERHEAD
-    items += [
-        Item(layer=Layer.WINDOW, item=str(position), tokens=corrected(tokens), age=newest - position)
-        for position, tokens in turns.items()
-    ]
-    keep = (str(max(turns)),) if turns else ()
-    return fit(items, fixed=corrected(sizes.fixed), room=sizes.room, context=sizes.context, keep=keep)
+    return items

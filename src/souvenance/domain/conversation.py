@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 
 from souvenance.domain.ids import BotId, ConversationId, MessageId, OwnerId, PersonaId, TurnId
+from souvenance.domain.prompt import Run
 
 
 class Channel(StrEnum):
@@ -134,7 +136,7 @@ class Message:
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class WindowMessage:
     """What the live window needs of a chosen message: each turn reads dozens of them."""
 
@@ -144,3 +146,8 @@ class WindowMessage:
     bot_id: BotId | None
     text: str
     tokens: int
+
+    @cached_property
+    def run(self) -> Run:
+        """Its words as a run of a prompt, kept with it: it stands in the window for many turns."""
+        return Run(text=self.text, message_id=self.message_id)

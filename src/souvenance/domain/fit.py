@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from souvenance.domain.sent import LeftOut
 from souvenance.errors import PromptTooLarge
@@ -25,10 +26,11 @@ class Layer(StrEnum):
 _ORDER = {layer: place for place, layer in enumerate(Layer)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class Item(NamedTuple):
     """One whole thing of a prompt: a memory, a node, a turn of the window. The greater its `age`, the sooner it gives
     way within its layer; of two equally old ones the first given goes first.
+
+    A tuple, since a prompt has hundreds: it is made in a third of the time that a frozen dataclass takes.
     """
 
     layer: Layer

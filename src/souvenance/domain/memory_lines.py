@@ -53,9 +53,8 @@ def block_runs(shown: Sequence[EpochLine]) -> list[Run]:
         ("memories", [s for s in shown if not s.pinned]),
     ):
         if group:
-            # A line begins with its line break: half as many parts to keep of every prompt.
             runs.append(Run(text=f"\n<{tag}>"))
-            runs += [Run(text=f"\n{one.text}", memory_id=one.memory_id) for one in group]
+            runs += [one.run for one in group]
             runs.append(Run(text=f"\n</{tag}>"))
     return runs
 

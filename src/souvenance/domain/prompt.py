@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from json.encoder import encode_basestring
 from typing import assert_never
 
@@ -19,13 +20,18 @@ from souvenance.domain.sent import Part
 Wire = JsonObject
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Run:
     """A run of a message's text; one that is a memory's or a message's own words names it."""
 
     text: str
     memory_id: MemoryId | None = None
     message_id: MessageId | None = None
+
+    @cached_property
+    def part(self) -> Part:
+        """The run as it is written; kept with it, since a memory's line stands in one prompt after another."""
+        return Part(data=_escaped(self.text), memory_id=self.memory_id, message_id=self.message_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,14 +88,14 @@ def assemble(head: Wire, pieces: Iterable[Piece]) -> Assembled:
     """The request of `head` (every field but the messages, in this order) and `pieces`; same input, same bytes."""
     opened = _json(dict(head))[:-1]
     parts = _Parts()
-    parts.add(opened + (b"," if len(opened) > 1 else b"") + b'"messages":[')
+    parts.frame(opened + (b"," if len(opened) > 1 else b"") + b'"messages":[')
     messages: list[Wire] = []
     for piece in pieces:
         if messages:
-            parts.add(b",")
+            parts.frame(b",")
         _write(piece, parts)
         messages.append(wire_of(piece))
-    parts.add(b"]}")
+    parts.frame(b"]}")
     joined = parts.joined()
     return Assembled(messages=tuple(messages), parts=joined, body=b"".join([part.data for part in joined]))
 
@@ -100,14 +106,15 @@ class _Parts:
     def __init__(self) -> None:
         self._parts: list[Part] = []
         self._nobodys: list[bytes] = []
+        self.frame = self._nobodys.append
 
-    def add(self, data: bytes, memory_id: MemoryId | None = None, message_id: MessageId | None = None) -> None:
-        if memory_id is None and message_id is None:
-            self._nobodys.append(data)
-        elif data:
+    def add(self, part: Part) -> None:
+        if part.memory_id is None and part.message_id is None:
+            self.frame(part.data)
+        elif part.data:
             if self._nobodys:
                 self._flush()
-            self._parts.append(Part(data=data, memory_id=memory_id, message_id=message_id))
+            self._parts.append(part)
 
     def joined(self) -> tuple[Part, ...]:
         self._flush()
@@ -133,7 +140,7 @@ def wire_of(piece: Piece) -> Wire:
 
 
 def _said_wire(said: Said) -> Wire:
-    text = "".join(run.text for run in said.runs)
+    text = "".join([run.text for run in said.runs])
     if isinstance(said.before, str):
         return {**said.fields, "content": said.before + text}
     return {**said.fields, "content": [*said.before, {"type": "text", "text": text}]}
@@ -146,7 +153,7 @@ def _call_wire(call: ToolCall) -> Wire:
 def _write(piece: Piece, parts: _Parts) -> None:
     match piece:
         case AsSent(wire=wire, message_id=message_id):
-            parts.add(_json(wire), message_id=message_id)
+            parts.add(Part(data=_json(wire), message_id=message_id))
         case Called():
             _write_called(piece, parts)
         case Said():
@@ -157,29 +164,29 @@ def _write(piece: Piece, parts: _Parts) -> None:
 
 def _write_called(piece: Called, parts: _Parts) -> None:
     """The arguments of each call are a part of their own, so that what a memory says can be blanked in them (M14)."""
-    parts.add(b'{"role":"assistant","content":' + _json(piece.text or None) + b',"tool_calls":[')
+    parts.frame(b'{"role":"assistant","content":' + _json(piece.text or None) + b',"tool_calls":[')
     for number, call in enumerate(piece.calls):
         opened, closed = _json(_call_wire(replace(call, arguments=""))).rsplit(b'""', 1)
-        parts.add((b"," if number else b"") + opened + b'"')
-        parts.add(_escaped(call.arguments), memory_id=call.memory_id)
-        parts.add(b'"' + closed)
-    parts.add(b"]}")
+        parts.frame((b"," if number else b"") + opened + b'"')
+        parts.add(Part(data=_escaped(call.arguments), memory_id=call.memory_id))
+        parts.frame(b'"' + closed)
+    parts.frame(b"]}")
 
 
 def _write_said(piece: Said, parts: _Parts) -> None:
     role = piece.fields.get("role")
     alone = _BARE.get(role) if isinstance(role, str) and len(piece.fields) == 1 else None
-    parts.add(alone or _json(dict(piece.fields))[:-1] + b',"content":')
+    parts.frame(alone or _json(dict(piece.fields))[:-1] + b',"content":')
     if isinstance(piece.before, str):
-        parts.add(b'"' + _escaped(piece.before))
+        parts.frame(b'"' + _escaped(piece.before))
         end = b'"}'
     else:
         listed = b"".join(_json(part) + b"," for part in piece.before)
-        parts.add(b"[" + listed + b'{"type":"text","text":"')
+        parts.frame(b"[" + listed + b'{"type":"text","text":"')
         end = b'"}]}'
     for run in piece.runs:
-        parts.add(_escaped(run.text), run.memory_id, run.message_id)
-    parts.add(end)
+        parts.add(run.part)
+    parts.frame(end)
 
 
 # Made once: `json.dumps` would make one for each of the hundreds of parts of a request.

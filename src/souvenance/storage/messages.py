@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -78,7 +79,7 @@ class SqlMessages(Repository):
         return [_message(row) for row in self._rows(FROM_POSITION, conversation=conversation_id, start=position)]
 
     def window(self, conversation_id: ConversationId, start: int) -> list[WindowMessage]:
-        return [_in_window(row) for row in self._rows(WINDOW, conversation=conversation_id, start=start)]
+        return [_in_window(tuple(row)) for row in self._rows(WINDOW, conversation=conversation_id, start=start)]
 
     def of_turn(self, turn_id: TurnId) -> list[Message]:
         return [_message(row) for row in self._rows(_OF_TURN, turn=turn_id)]
@@ -117,10 +118,10 @@ _ROLES = {role.value: role for role in Role}
 _STATES = {state.value: state for state in MessageState}
 
 
-def _in_window(row: Row[Any]) -> WindowMessage:
-    # Unpacked by place: the live window of every turn passes here.
-    values: Sequence[Any] = row
-    message_id, position, role, bot_id, text, tokens = values
+@lru_cache(maxsize=1_024)
+def _in_window(row: tuple[Any, ...]) -> WindowMessage:
+    # Kept: a window holds nearly all the messages that it held a turn ago.
+    message_id, position, role, bot_id, text, tokens = row
     return WindowMessage(
         message_id=message_id, position=position, role=_ROLES[role], bot_id=bot_id, text=text, tokens=tokens
     )
