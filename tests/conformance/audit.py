@@ -8,6 +8,7 @@ its own level), directly or through the owner_id of a table that is; what is ins
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -41,14 +42,14 @@ from sqlalchemy.sql.selectable import CTE, SelectBase, SelectStatementGrouping
 from souvenance.domain.due import Due
 from souvenance.domain.ids import OwnerId
 from souvenance.ports.store import Store, Unit
-from souvenance.storage import claims
+from souvenance.storage import claims, notified
 from souvenance.storage.schema import metadata
 
 T = TypeVar("T")
 
 _owner: ContextVar[OwnerId | None] = ContextVar("_owner", default=None)
 
-_ACROSS_OWNERS: tuple[ClauseElement, ...] = (claims.NEXT, claims.LEASE, claims.ENDED)
+_ACROSS_OWNERS: tuple[ClauseElement, ...] = (claims.NEXT, claims.LEASE, claims.ENDED, notified.TELL)
 """Together with the migrations, which run before a store is open, all that may look across owners."""
 
 
@@ -70,6 +71,9 @@ class AuditedStore:
 
     async def claim(self, *, worker: str, now: datetime, lease: timedelta, kinds: Sequence[str]) -> Due | None:
         return await self._store.claim(worker=worker, now=now, lease=lease, kinds=kinds)
+
+    def listening(self, wake: Callable[[], object]) -> AbstractAsyncContextManager[None]:
+        return self._store.listening(wake)
 
     async def owners_with_ended_offers(self, now: datetime) -> list[OwnerId]:
         return await self._store.owners_with_ended_offers(now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -18,7 +19,7 @@ from souvenance.ports.store import Store, Unit
 from souvenance.storage.postgres import PostgresStore
 from souvenance.storage.sqlite import SqliteStore
 from tests.conformance import rows
-from tests.conformance.conftest import engine_of
+from tests.conformance.conftest import Place, engine_of
 from tests.conformance.rows import ALICE, BOB, NOW, each, later
 
 LEASE = timedelta(seconds=30)
@@ -55,7 +56,7 @@ async def test_a_claim_leases_what_is_due_with_the_next_fence(store: Store) -> N
     await put(store, rows.due(conversation_id=ConversationId("con_1")))
     claimed = await claim(store)
     assert claimed == rows.due(
-        conversation_id=ConversationId("con_1"), state=DueState.LEASED, lease_until=NOW + LEASE, fence=1
+        conversation_id=ConversationId("con_1"), state=DueState.LEASED, lease_until=NOW + LEASE, fence=1, holder="w1"
     )
     assert await stored(store, claimed) == claimed
     assert await nothing_due(store, later(29))
@@ -240,3 +241,60 @@ async def test_every_piece_is_told_in_whatever_state(store: Store) -> None:
     assert states == {parked.subject: DueState.PARKED, leased.subject: DueState.LEASED, "c": DueState.WAITING}
     assert [one.subject for one in every] == ["b", "a", "c"]
     assert await store.read(BOB, lambda unit: unit.due.every(), label="due.listed") == []
+
+
+async def test_a_late_commit_is_refused_though_its_fence_counts_anew_for_what_became_due_again(store: Store) -> None:
+    await put(store, rows.due())
+    late = await claim(store, worker="late")
+    assert await finish(store, await claim(store, later(30), worker="quick"))
+    await put(store, rows.due())
+    other = await claim(store, worker="other")
+    assert other.fence == late.fence
+    assert not await finish(store, late)
+    assert await stored(store, other) == other
+
+
+async def test_what_is_postponed_without_a_failure_counts_none(store: Store) -> None:
+    await put(store, rows.due())
+    due = await claim(store)
+    assert await store.write(
+        ALICE, lambda unit: unit.due.postpone(due, until=later(9), reason="spend_cap", failed=False), label="due.later"
+    )
+    waiting = await store.read(ALICE, lambda unit: unit.due.waiting(), label="due.listed")
+    assert waiting == [rows.due(due_at=later(9), fence=1, reason="spend_cap")]
+
+
+async def test_whoever_listens_is_told_once_something_due_is_committed(place: Place, store: Store) -> None:
+    told = asyncio.Event()
+    async with store.listening(told.set), asyncio.timeout(60):
+        if place.folder is None:
+            await told.wait()  # Once, when the database is listened to.
+            told.clear()
+        with suppress(ZeroDivisionError):
+            await store.write(ALICE, lambda unit: (unit.due.put(rows.due()), 1 / 0), label="due.put")
+        await store.write(ALICE, lambda unit: unit.owners.next_place(), label="place.taken")
+        await asyncio.sleep(0)
+        assert not told.is_set()
+        await put(store, rows.due())
+        await told.wait()
+
+
+async def test_other_processes_are_told_where_the_database_can_tell(place: Place, store: Store) -> None:
+    other, told = await place.open(), asyncio.Event()
+    try:
+        async with other.listening(told.set), asyncio.timeout(60):
+            if place.folder is None:
+                await told.wait()
+                told.clear()
+            await put(store, rows.due())
+            if place.folder is None:
+                await told.wait()
+            else:
+                await nothing_else(store)
+                assert not told.is_set(), "on SQLite others look from time to time"
+    finally:
+        await other.close()
+
+
+async def nothing_else(store: Store) -> None:
+    await store.read(ALICE, lambda unit: unit.due.waiting(), label="due.listed")

@@ -18,7 +18,8 @@ class DueState(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
     """One piece of due work. `rank` is how many of its owner's stood before it when it was written, so that no owner
-    with many delays another; `fence` grows with every claim, and a commit with an older one is refused.
+    with many delays another; `fence` grows with every claim, and a commit with an older one is refused. `holder` names
+    the one claim that holds it, since a piece that was finished and became due again counts its fences anew.
     """
 
     owner_id: OwnerId
@@ -30,5 +31,6 @@ class Due:
     state: DueState = DueState.WAITING
     lease_until: datetime | None = None
     fence: int = 0
+    holder: str = ""
     attempts: int = 0
     reason: str = ""

@@ -6,6 +6,7 @@ A `Unit` is bound to one owner when it is made: no repository takes an owner id,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
@@ -73,8 +74,8 @@ class DueWork(Protocol):
         """Remove it if its fence is still `due.fence`; False when another worker took it over: do not commit."""
         ...
 
-    def postpone(self, due: Due, *, until: datetime, reason: str) -> bool:
-        """Back to waiting with one attempt more; False when the fence has moved."""
+    def postpone(self, due: Due, *, until: datetime, reason: str, failed: bool = True) -> bool:
+        """Back to waiting, with one attempt more if it `failed`; False when the fence has moved."""
         ...
 
     def park(self, due: Due, *, reason: str) -> bool:
@@ -213,6 +214,12 @@ class Store(Protocol):
 
     async def claim(self, *, worker: str, now: datetime, lease: timedelta, kinds: Sequence[str]) -> Due | None:
         """Lease the next piece of due work, fairly across owners and in order within a conversation."""
+        ...
+
+    def listening(self, wake: Callable[[], object]) -> AbstractAsyncContextManager[None]:
+        """Call `wake` on this loop after every commit that made something due: in this process, and in all others on a
+        database that can tell. A call may be lost, or come for nothing: whoever waits looks from time to time.
+        """
         ...
 
     async def owners_with_ended_offers(self, now: datetime) -> list[OwnerId]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Integer, Row, bindparam, delete, func, insert, select, update
 
 from souvenance.domain.due import Due, DueState
 from souvenance.domain.ids import ConversationId, OwnerId
 from souvenance.errors import NotFound
+from souvenance.storage.hashing import Hasher
 from souvenance.storage.repository import Repository, owned
 from souvenance.storage.schema import due as table
 
@@ -18,7 +19,7 @@ RANKED = 1_000
 
 _C = table.c
 _ONE = (owned(table), _C.kind == bindparam("of_kind"), _C.subject == bindparam("of_subject"))
-_HELD = (*_ONE, _C.fence == bindparam("held_fence"))
+_HELD = (*_ONE, _C.fence == bindparam("held_fence"), _C.worker == bindparam("held_by"))
 _GET = select(table).where(*_ONE)
 _LOCK = _GET.with_for_update()
 _WAITING = select(table).where(owned(table), _C.state == DueState.WAITING)
@@ -29,7 +30,7 @@ _UPDATE = update(table).where(*_ONE)
 _REMOVE = delete(table).where(*_HELD, ~_C.again)
 _SET_ANEW = update(table).where(*_HELD)
 _FINISH_ONE_ROUND = _SET_ANEW.values(ready_at=_C.due_at)
-_POSTPONE = _SET_ANEW.values(attempts=_C.attempts + 1)
+_POSTPONE = _SET_ANEW.values(attempts=_C.attempts + bindparam("more_attempts", type_=Integer))
 _EXTEND = _SET_ANEW.where(_C.state == DueState.LEASED)
 _RESTART = _UPDATE.where(_C.state == DueState.PARKED)
 
@@ -39,9 +40,14 @@ _FREE = {"worker": None, "again": False}
 class SqlDueWork(Repository):
     """`ports.store.DueWork`; what becomes due again while a worker has it stays: `finish` then leaves it waiting."""
 
-    __slots__ = ()
+    __slots__ = ("made_due",)
+
+    def __init__(self, connection: Connection, owner_id: OwnerId, hasher: Hasher) -> None:
+        super().__init__(connection, owner_id, hasher)
+        self.made_due = False
 
     def put(self, due: Due) -> None:
+        self.made_due = True
         there = self._row(_LOCK, **_named(due))
         if there is None:
             self._insert(insert(table), [{**_values(due), "rank": self._rank()}])
@@ -62,9 +68,10 @@ class SqlDueWork(Repository):
         anew = {"state": DueState.WAITING, "attempts": 0, "reason": "", "rank": self._rank(), **_FREE}
         return self._run(_FINISH_ONE_ROUND, **_held(due), **anew).rowcount > 0
 
-    def postpone(self, due: Due, *, until: datetime, reason: str) -> bool:
+    def postpone(self, due: Due, *, until: datetime, reason: str, failed: bool = True) -> bool:
         later = {"state": DueState.WAITING, "due_at": until, "ready_at": until, "reason": reason, **_FREE}
-        return self._run(_POSTPONE, **_held(due), rank=self._rank(), **later).rowcount > 0
+        changed = self._run(_POSTPONE, **_held(due), rank=self._rank(), more_attempts=int(failed), **later)
+        return changed.rowcount > 0
 
     def park(self, due: Due, *, reason: str) -> bool:
         parked = {"state": DueState.PARKED, "ready_at": None, "reason": reason, **_FREE}
@@ -74,6 +81,7 @@ class SqlDueWork(Repository):
         return self._run(_EXTEND, **_held(due), ready_at=until).rowcount > 0
 
     def restart(self, kind: str, subject: str, *, at: datetime) -> None:
+        self.made_due = True
         anew = {"state": DueState.WAITING, "due_at": at, "ready_at": at, "attempts": 0, "reason": "", **_FREE}
         named = {"of_kind": kind, "of_subject": subject}
         if self._run(_RESTART, **named, rank=self._rank(), **anew).rowcount == 0:
@@ -95,7 +103,7 @@ def _named(due: Due) -> dict[str, object]:
 
 
 def _held(due: Due) -> dict[str, object]:
-    return {**_named(due), "held_fence": due.fence}
+    return {**_named(due), "held_fence": due.fence, "held_by": due.holder}
 
 
 def _values(due: Due) -> dict[str, object]:
@@ -125,6 +133,7 @@ def due_of(row: Row[Any]) -> Due:
         state=state,
         lease_until=row.ready_at if state is DueState.LEASED else None,
         fence=row.fence,
+        holder=row.worker or "",
         attempts=row.attempts,
         reason=row.reason,
     )

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Transaction
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
@@ -22,7 +23,9 @@ from souvenance.domain.ids import OwnerId
 from souvenance.errors import StoreUnavailable
 from souvenance.ports.store import Unit
 from souvenance.storage import claims, faults, migrate
+from souvenance.storage.bell import Bell
 from souvenance.storage.faults import Fault
+from souvenance.storage.notified import TELL, notified
 from souvenance.storage.unit import SqlUnit
 
 T = TypeVar("T")
@@ -51,6 +54,7 @@ class PostgresStore:
         self.engine = engine
         self._reads = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         self._probe = probe or _nothing
+        self._bell = Bell()
         self._running: set[asyncio.Task[Any]] = set()
         self._closed = False
 
@@ -79,7 +83,7 @@ class PostgresStore:
 
     async def write(self, owner_id: OwnerId, work: Callable[[Unit], T], *, label: str) -> T:
         def transact(connection: Connection) -> T:
-            return self._transact(connection, lambda: work(SqlUnit(connection, owner_id)), label)
+            return self._write(connection, owner_id, work, label)
 
         return await self._to_its_end(_persistently(self.engine, transact), label)
 
@@ -101,10 +105,20 @@ class PostgresStore:
 
     async def claim(self, *, worker: str, now: datetime, lease: timedelta, kinds: Sequence[str]) -> Due | None:
         def transact(connection: Connection) -> Due | None:
-            with connection.begin():
-                return claims.claim(connection, worker=worker, now=now, lease=lease, kinds=kinds)
+            with connection.begin() as transaction:
+                found = claims.claim(connection, worker=worker, now=now, lease=lease, kinds=kinds)
+                if found is not None:
+                    self._commit(transaction, "due.claimed")
+            return found
 
         return await self._to_its_end(_persistently(self.engine, transact), "due.claimed")
+
+    @asynccontextmanager
+    async def listening(self, wake: Callable[[], object]) -> AsyncIterator[None]:
+        """All processes on the same database are heard."""
+        with self._bell.heard_by(wake):
+            async with notified(self.engine.url, wake):
+                yield
 
     async def owners_with_ended_offers(self, now: datetime) -> list[OwnerId]:
         def look(connection: Connection) -> list[OwnerId]:
@@ -125,18 +139,26 @@ class PostgresStore:
         await asyncio.gather(*self._running, return_exceptions=True)
         await self.engine.dispose()
 
-    def _transact(self, connection: Connection, work: Callable[[], T], label: str) -> T:
+    def _write(self, connection: Connection, owner_id: OwnerId, work: Callable[[Unit], T], label: str) -> T:
+        unit = SqlUnit(connection, owner_id)
         with connection.begin() as transaction:
-            result = work()
-            self._probe(f"{label}:before")
-            try:
-                transaction.commit()
-            except DBAPIError as error:
-                if faults.of_postgres(error) is Fault.LOST:
-                    raise StoreUnavailable("the connection broke during a commit, which may have succeeded") from error
-                raise
-        self._probe(f"{label}:after")
+            result = work(unit)
+            if unit.made_due:
+                connection.execute(TELL)
+            self._commit(transaction, label)
+        if unit.made_due:
+            self._bell.ring()
         return result
+
+    def _commit(self, transaction: Transaction, label: str) -> None:
+        self._probe(f"{label}:before")
+        try:
+            transaction.commit()
+        except DBAPIError as error:
+            if faults.of_postgres(error) is Fault.LOST:
+                raise StoreUnavailable("the connection broke during a commit, which may have succeeded") from error
+            raise
+        self._probe(f"{label}:after")
 
     async def _to_its_end(self, work: Coroutine[Any, Any, T], label: str) -> T:
         if self._closed:

@@ -7,8 +7,8 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, closing
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TypeVar, cast
@@ -21,6 +21,7 @@ from souvenance.domain.ids import OwnerId
 from souvenance.errors import StoreUnavailable
 from souvenance.ports.store import Unit
 from souvenance.storage import claims, faults, migrate
+from souvenance.storage.bell import Bell
 from souvenance.storage.faults import Fault
 from souvenance.storage.lanes import Lane
 from souvenance.storage.unit import SqlUnit
@@ -55,6 +56,7 @@ class SqliteStore:
         self.engine = engine
         self._path = path
         self._probe = probe or _nothing
+        self._bell = Bell()
         self._writer = Lane(lambda: _connection(engine, writes=True), threads=1, name="souvenance-writer")
         self._readers = Lane(lambda: _connection(engine, writes=False), threads=READERS, name="souvenance-reader")
 
@@ -77,9 +79,7 @@ class SqliteStore:
         return cls(engine, path, probe=probe)
 
     async def write(self, owner_id: OwnerId, work: Callable[[Unit], T], *, label: str) -> T:
-        return await self._writer.run(
-            lambda connection: self._transact(connection, lambda: work(SqlUnit(connection, owner_id)), label)
-        )
+        return await self._writer.run(lambda connection: self._write(connection, owner_id, work, label))
 
     async def read(self, owner_id: OwnerId, work: Callable[[Unit], T], *, label: str) -> T:
         return await self._readers.run(
@@ -103,6 +103,12 @@ class SqliteStore:
                 "due.claimed",
             )
         )
+
+    @asynccontextmanager
+    async def listening(self, wake: Callable[[], object]) -> AsyncIterator[None]:
+        """Other processes on the same file are not heard: they look for what is due from time to time."""
+        with self._bell.heard_by(wake):
+            yield
 
     async def owners_with_ended_offers(self, now: datetime) -> list[OwnerId]:
         return await self._readers.run(
@@ -131,6 +137,21 @@ class SqliteStore:
         self._writer.close()
         self._readers.close()
         self.engine.dispose()
+
+    def _write(self, connection: Connection, owner_id: OwnerId, work: Callable[[Unit], T], label: str) -> T:
+        made_due = False
+
+        def work_and_note() -> T:
+            nonlocal made_due
+            unit = SqlUnit(connection, owner_id)
+            result = work(unit)
+            made_due = unit.made_due
+            return result
+
+        result = self._transact(connection, work_and_note, label)
+        if made_due:
+            self._bell.ring()
+        return result
 
     def _transact(self, connection: Connection, work: Callable[[], T], label: str) -> T:
         def work_to_the_edge() -> T:

@@ -42,6 +42,11 @@ class SqlUnit:
         self._connection = connection
         self._hasher = Hasher(connection, owner_id)
 
+    @property
+    def made_due(self) -> bool:
+        """Whether a worker has something to look for once this is committed."""
+        return "due" in self.__dict__ and self.due.made_due
+
     def keyed_hash(self, text: str) -> bytes:
         return self._hasher(text)
 

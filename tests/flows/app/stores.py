@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -45,6 +46,9 @@ class FailingStore:
 
     async def claim(self, *, worker: str, now: datetime, lease: timedelta, kinds: Sequence[str]) -> Due | None:
         return await self._store.claim(worker=worker, now=now, lease=lease, kinds=kinds)
+
+    def listening(self, wake: Callable[[], object]) -> AbstractAsyncContextManager[None]:
+        return self._store.listening(wake)
 
     async def owners_with_ended_offers(self, now: datetime) -> list[OwnerId]:
         return await self._store.owners_with_ended_offers(now)
