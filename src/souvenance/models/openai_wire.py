@@ -14,6 +14,7 @@ import httpx2
 from souvenance.domain.json_object import JsonObject
 from souvenance.errors import ModelBroken, ModelError, ModelRefused, ModelTimedOut, ModelUnreachable, UnknownModel
 from souvenance.models.base_url import is_loopback, normalise
+from souvenance.models.loopback import Loopback
 from souvenance.models.model_list import read_models
 from souvenance.models.model_names import may_be_unlisted
 from souvenance.models.sse import Event, EventReader, EventTooLong
@@ -56,7 +57,7 @@ class OpenAIWire:
         if api_key:
             self._headers["authorization"] = f"Bearer {api_key}"
         self._client: httpx2.AsyncClient | None = None
-        self._direct: httpx2.AsyncHTTPTransport | None = None
+        self._direct: Loopback | None = None
 
     def __repr__(self) -> str:
         key = "***" if "authorization" in self._headers else "none"
@@ -139,20 +140,20 @@ class OpenAIWire:
         if self._direct is None:
             posted = client.build_request("POST", url, content=body, headers=headers)
             return await client.send(posted, stream=True)
-        # A local server needs nothing of a client's proxies, redirects and cookies, which take a third of the time.
+        # A local server needs nothing of a client's proxies, redirects and cookies.
         extensions = {"timeout": client.timeout.as_dict()}
         posted = httpx2.Request("POST", url, content=body, headers=headers, extensions=extensions)
         return await self._direct.handle_async_request(posted)
 
     def _http(self) -> httpx2.AsyncClient:
         if self._client is None:
-            if is_loopback(self.base_url):
-                self._direct = httpx2.AsyncHTTPTransport(limits=LIMITS, trust_env=False)
+            if is_loopback(self.base_url) and self.base_url.startswith("http:"):
+                self._direct = Loopback()
             self._client = httpx2.AsyncClient(
                 timeout=httpx2.Timeout(self._idle, connect=CONNECT_SECONDS),
                 limits=LIMITS,
                 transport=self._direct,
-                trust_env=self._direct is None,
+                trust_env=not is_loopback(self.base_url),
             )
         return self._client
 
