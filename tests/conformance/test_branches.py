@@ -15,7 +15,7 @@ from souvenance.domain.sent import ERASED, Part, SentPrompt
 from souvenance.errors import NotFound
 from souvenance.ports.memories import Kind
 from souvenance.ports.store import Store, Unit
-from tests.conformance import rows
+from tests.conformance import rows, summary_rows
 from tests.conformance.facts import keep, memory, read, write
 from tests.conformance.rows import ALICE, BOB, CHAT
 
@@ -61,6 +61,10 @@ def body(unit: Unit, number: int) -> list[bytes]:
 
 def said(position: int, part: int = 0) -> MessageId:
     return rows.message(position, part).message_id
+
+
+def summed_up(unit: Unit, here: ConversationId) -> tuple[int, int, bool]:
+    return len(unit.summaries.all(here)), len(unit.summaries.rules(here)), unit.rebuilds.newest(here) is not None
 
 
 async def test_what_a_conversation_holds_is_told_in_order_with_its_variants(store: Store) -> None:
@@ -151,6 +155,9 @@ async def test_a_conversation_goes_with_all_that_is_its_own_and_nothing_of_other
             unit.epochs.save(Epoch(conversation_id=here, bot_id=None, number=1, place=1))
             unit.short_ids.put(here, {MemoryId("mem_1"): 1})
             unit.scopes.lock(Scope.of_conversation(here))
+            unit.summaries.put(summary_rows.node(int(here[4:]), 0, 0, conversation_id=here))
+            unit.summaries.put_rule(summary_rows.rule(int(here[4:]), "Be brief.", 0, conversation_id=here))
+            unit.rebuilds.put(summary_rows.rebuild(int(here[4:]), conversation_id=here))
         unit.due.put(rows.due(owner_id=unit.owner_id, conversation_id=CHAT))
 
     for owner in (ALICE, BOB):
@@ -165,11 +172,13 @@ async def test_a_conversation_goes_with_all_that_is_its_own_and_nothing_of_other
             unit.short_ids.last(CHAT),
             unit.scopes.read([scope]).get(scope) is not None and unit.scopes.read([scope])[scope].version,
             len(unit.due.waiting()),
+            *summed_up(unit, CHAT),
         ]
 
-    assert await read(store, left) == [0, 0, False, 0, 0, 0]
-    assert await read(store, left, BOB) == [6, 2, True, 1, 1, 1]
+    assert await read(store, left) == [0, 0, False, 0, 0, 0, 0, 0, False]
+    assert await read(store, left, BOB) == [6, 2, True, 1, 1, 1, 1, 1, True]
     assert len(await read(store, lambda unit: unit.branches.held(FORK))) == 6
+    assert await read(store, lambda unit: summed_up(unit, FORK)) == (1, 1, True)
     with pytest.raises(NotFound):
         await read(store, lambda unit: unit.conversations.get(CHAT))
 

@@ -12,8 +12,8 @@ import pytest
 
 from souvenance.domain.cost import Calibration
 from souvenance.domain.epoch import Epoch, EpochLine
-from souvenance.domain.ids import BotId, ConversationId, MemoryId, MessageId, OwnerId, PromptId, TurnId
-from souvenance.domain.sent import LeftOut, Part, SentPrompt
+from souvenance.domain.ids import BotId, ConversationId, MemoryId, MessageId, NodeId, OwnerId, PromptId, TurnId
+from souvenance.domain.sent import ERASED, LeftOut, Part, SentPrompt
 from souvenance.errors import NotFound
 from souvenance.ports.store import Store, Unit
 from tests.conformance.facts import converse, read, write
@@ -193,3 +193,24 @@ async def test_a_calibration_is_the_models_and_the_owners(store: Store) -> None:
     assert await read(store, lambda unit: unit.calibrations.get("tiny")) == learnt
     assert await read(store, lambda unit: unit.calibrations.get("huge")) == Calibration()
     assert await read(store, lambda unit: unit.calibrations.get("tiny"), BOB) == Calibration()
+
+
+async def test_t7_the_texts_of_summary_nodes_are_told_and_blanked_alone(store: Store) -> None:
+    nodes = [part("They met.", node_id=NodeId(f"nod_{n}")) for n in (1, 2)]
+    nobodys = part("They met.")
+    sent = prompt(1, nodes[0], nobodys, nodes[1])
+    await write(store, lambda unit: put(unit, [sent, prompt(2, nodes[0], conversation_id=OTHER)]))
+    await write(store, lambda unit: put(unit, [sent]), BOB)
+    assert (await read(store, lambda unit: unit.prompts.get(sent.prompt_id))).parts == sent.parts
+    told = [await read(store, partial(nodes_sent, conversation_id=chat)) for chat in (CHAT, OTHER)]
+    assert told == [{"nod_1", "nod_2"}, {"nod_1"}]
+    await write(store, lambda unit: unit.prompts.blank_nodes([NodeId("nod_1"), NodeId("nod_9")]))
+    left = (await read(store, lambda unit: unit.prompts.get(sent.prompt_id))).parts
+    assert [one.data for one in left] == [ERASED, b"They met.", b"They met."]
+    assert await read(store, lambda unit: bodies(unit, 2)) == [ERASED]
+    assert await read(store, partial(nodes_sent, conversation_id=CHAT)) == {"nod_1", "nod_2"}
+    assert (await read(store, lambda unit: unit.prompts.get(sent.prompt_id), BOB)).parts == sent.parts
+
+
+def nodes_sent(unit: Unit, conversation_id: ConversationId) -> set[NodeId]:
+    return unit.prompts.nodes_sent(conversation_id)

@@ -11,12 +11,8 @@ from souvenance.domain.ids import ConversationId, MessageId, NodeId, RebuildId, 
 from souvenance.domain.limits import Level
 from souvenance.domain.summary import (
     FoundBy,
-    Item,
     Node,
-    Part,
-    Rebuild,
     RebuildState,
-    Rule,
     Source,
     Spot,
     Tier,
@@ -26,51 +22,10 @@ from souvenance.ports.store import Store, Unit
 from tests.conformance import rows
 from tests.conformance.facts import read, write
 from tests.conformance.rows import ALICE, BOB, CHAT, NOW, later
+from tests.conformance.summary_rows import ITEMS, node, rebuild, rule
 
 OTHER = ConversationId("con_2")
 REBUILD = RebuildId("reb_1")
-ITEMS = (
-    Item(part=Part.PROMISES, text="Ilse will bring “the map”\nto Ørje", first=Spot(0, 0), last=Spot(2, 1), kept=True),
-    Item(part=Part.TIMELINE, text="They met.", first=Spot(0, 1), last=Spot(0, 1), day="12 May"),
-    Item(part=Part.STATE, text="Tired", first=Spot(3, 0), last=Spot(3, 0), about="Ilse"),
-)
-
-
-def node(number: int, first: int, last: int, **other: Any) -> Node:
-    given: dict[str, Any] = {
-        "node_id": NodeId(f"nod_{number:03}"),
-        "conversation_id": CHAT,
-        "tier": Tier.RECENT,
-        "level": Level.BALANCED,
-        "model": "tiny",
-        "prompt_version": "s1",
-        "made_at": later(number),
-        "tokens": 40,
-        "items": ITEMS,
-        **other,
-    }
-    return Node(first=first, last=last, **given)
-
-
-def rule(number: int, text: str, *positions: int, **other: Any) -> Rule:
-    sources = tuple(Source(message_id=rows.message(p).message_id, spot=Spot(p, 0)) for p in positions)
-    given: dict[str, Any] = {"conversation_id": CHAT, "sources": sources, "found_by": FoundBy.CODE, **other}
-    return Rule(rule_id=RuleId(f"rul_{number:03}"), text=text, place=number, **given)
-
-
-def rebuild(number: int = 1, **other: Any) -> Rebuild:
-    given: dict[str, Any] = {
-        "conversation_id": CHAT,
-        "level": Level.DETAILED,
-        "state": RebuildState.RUNNING,
-        "up_to": 40,
-        "steps_estimated": 9,
-        "estimated_in": 12_000,
-        "estimated_out": 3_000,
-        "begun_at": later(number),
-        **other,
-    }
-    return Rebuild(rebuild_id=RebuildId(f"reb_{number}"), **given)
 
 
 def numbers(nodes: list[Node]) -> list[int]:
@@ -103,7 +58,12 @@ async def test_s3_a_node_reads_back_as_it_was_written(store: Store) -> None:
 
 
 async def test_live_nodes_come_oldest_first_and_exactly_those_that_were_set(store: Store) -> None:
-    nodes = [node(3, 8, 9), node(2, 4, 7), node(1, 0, 3, live=False), node(4, 0, 3, conversation_id=OTHER)]
+    nodes = [
+        node(3, 8, 9),
+        node(2, 4, 7),
+        node(1, 0, 3, live=False),
+        node(4, 0, 3, conversation_id=OTHER),
+    ]
     await write(store, lambda unit: unit.summaries.put_all(nodes))
     assert (await live(store), await live(store, OTHER)) == ([2, 3], [4])
     await write(store, lambda unit: unit.summaries.set_live(CHAT, [NodeId("nod_001"), NodeId("nod_002")]))
@@ -114,7 +74,11 @@ async def test_live_nodes_come_oldest_first_and_exactly_those_that_were_set(stor
 
 
 async def test_s7_nodes_of_a_rebuild_stand_apart_until_they_are_swapped_in(store: Store) -> None:
-    nodes = [node(1, 0, 3), node(2, 0, 3, rebuild_id=REBUILD), node(3, 4, 7, rebuild_id=REBUILD)]
+    nodes = [
+        node(1, 0, 3),
+        node(2, 0, 3, rebuild_id=REBUILD),
+        node(3, 4, 7, rebuild_id=REBUILD),
+    ]
     await write(store, lambda unit: unit.summaries.put_all(nodes))
     await write(store, lambda unit: unit.summaries.set_live(CHAT, [NodeId("nod_001"), NodeId("nod_002")]))
 
@@ -133,7 +97,13 @@ async def test_s7_nodes_of_a_rebuild_stand_apart_until_they_are_swapped_in(store
 
 
 async def test_nodes_are_found_by_the_turns_they_stand_for(store: Store) -> None:
-    nodes = [node(1, 0, 3, live=False), node(2, 4, 7), node(3, 8, 8), node(4, 0, 7), node(5, 6, 9, rebuild_id=REBUILD)]
+    nodes = [
+        node(1, 0, 3, live=False),
+        node(2, 4, 7),
+        node(3, 8, 8),
+        node(4, 0, 7),
+        node(5, 6, 9, rebuild_id=REBUILD),
+    ]
     await write(store, lambda unit: unit.summaries.put_all(nodes))
 
     def covering(*positions: int) -> Any:
@@ -158,7 +128,10 @@ async def test_nodes_go_by_the_thousand(store: Store) -> None:
 
 
 async def test_s4_a_rule_is_found_by_its_text_white_space_apart_and_reads_back(store: Store) -> None:
-    first, second = rule(2, "Never  call me\nBob.", 0, 4), rule(1, "Write in French.", found_by=FoundBy.PERSON)
+    first, second = (
+        rule(2, "Never  call me\nBob.", 0, 4),
+        rule(1, "Write in French.", found_by=FoundBy.PERSON),
+    )
     closed = replace(
         second,
         closed_by=Source(message_id=MessageId("msg_9"), spot=Spot(9, 0)),

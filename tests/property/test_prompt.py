@@ -7,8 +7,9 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.domain.ids import MemoryId, MessageId
+from souvenance.domain.ids import MemoryId, MessageId, NodeId
 from souvenance.domain.prompt import AsSent, Piece, Run, Said, assemble
+from souvenance.domain.sent import Part
 
 _TEXT = st.text(st.characters(codec="utf-8"), max_size=40)
 _RUN = st.builds(
@@ -16,9 +17,10 @@ _RUN = st.builds(
         text=text,
         memory_id=MemoryId("mem_1") if of == "memory" else None,
         message_id=MessageId("msg_1") if of == "message" else None,
+        node_id=NodeId("nod_1") if of == "node" else None,
     ),
     _TEXT,
-    st.sampled_from(["memory", "message", "nobody"]),
+    st.sampled_from(["memory", "message", "node", "nobody"]),
 )
 _CLIENTS = st.fixed_dictionaries(
     {"role": st.sampled_from(["system", "user", "assistant", "tool"]), "content": _TEXT}, optional={"name": _TEXT}
@@ -46,11 +48,15 @@ def test_the_same_input_gives_the_same_bytes(head: dict[str, object], pieces: li
 
 
 @given(pieces=st.lists(_SAID, max_size=6))
-def test_what_a_memory_or_a_message_says_is_a_part_of_its_own(pieces: list[Said]) -> None:
-    named = [part for part in assemble({"model": "m"}, pieces).parts if part.memory_id or part.message_id]
-    runs = [run for piece in pieces for run in piece.runs if (run.memory_id or run.message_id) and run.text]
-    assert [(part.memory_id, part.message_id) for part in named] == [(run.memory_id, run.message_id) for run in runs]
+def test_what_a_memory_a_message_or_a_node_says_is_a_part_of_its_own(pieces: list[Said]) -> None:
+    named = [part for part in assemble({"model": "m"}, pieces).parts if any(_names(part))]
+    runs = [run for piece in pieces for run in piece.runs if any(_names(run)) and run.text]
+    assert [_names(part) for part in named] == [_names(run) for run in runs]
     assert [json.loads(b'"' + part.data + b'"') for part in named] == [run.text for run in runs]
+
+
+def _names(one: Run | Part) -> tuple[str | None, ...]:
+    return one.memory_id, one.message_id, one.node_id
 
 
 def test_half_a_surrogate_pair_of_a_client_goes_on_as_an_escape() -> None:

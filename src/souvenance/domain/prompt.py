@@ -1,7 +1,7 @@
 """A request as it is sent: messages in the order that prefix caches like, in parts that can be read back (C1, C6).
 
 What changes seldom stands first, the newest user message last. The body's bytes are the concatenation of the parts; a
-memory's line and a message are parts of their own, so that an erasure blanks exactly them.
+memory's line, a message and a summary node are parts of their own, so that an erasure blanks exactly them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cached_property
 from json.encoder import encode_basestring
 from typing import assert_never
 
-from souvenance.domain.ids import MemoryId, MessageId
+from souvenance.domain.ids import MemoryId, MessageId, NodeId
 from souvenance.domain.json_object import JsonObject
 from souvenance.domain.sent import Part
 
@@ -22,16 +22,23 @@ Wire = JsonObject
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """A run of a message's text; one that is a memory's or a message's own words names it."""
+    """A run of a message's text; one that is a memory's, a message's or a node's own words names it.
+
+    `layer` is what its tokens count as, "" for what its piece does.
+    """
 
     text: str
     memory_id: MemoryId | None = None
     message_id: MessageId | None = None
+    node_id: NodeId | None = None
+    layer: str = ""
 
     @cached_property
     def part(self) -> Part:
         """The run as it is written; kept with it, since a memory's line stands in one prompt after another."""
-        return Part(data=_escaped(self.text), memory_id=self.memory_id, message_id=self.message_id)
+        return Part(
+            data=_escaped(self.text), memory_id=self.memory_id, message_id=self.message_id, node_id=self.node_id
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +116,7 @@ class _Parts:
         self.frame = self._nobodys.append
 
     def add(self, part: Part) -> None:
-        if part.memory_id is None and part.message_id is None:
+        if part.memory_id is None and part.message_id is None and part.node_id is None:
             self.frame(part.data)
         elif part.data:
             if self._nobodys:

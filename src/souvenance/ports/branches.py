@@ -50,5 +50,5 @@ class Branches(Protocol):
         ...
 
     def remove_conversation(self, conversation_id: ConversationId) -> None:
-        """Remove it with its turns, messages, epochs, short ids, summary, due work, and what is left of its own scope."""
+        """Remove it with its turns, messages, summary, epochs, short ids, due work, and the rest of its own scope."""
         ...

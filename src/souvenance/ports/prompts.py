@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
 from souvenance.domain.cost import Calibration
 from souvenance.domain.epoch import Epoch
-from souvenance.domain.ids import BotId, ConversationId, MemoryId, MessageId, PromptId, TurnId
+from souvenance.domain.ids import BotId, ConversationId, MemoryId, MessageId, NodeId, PromptId, TurnId
 from souvenance.domain.sent import SentPrompt
 
 
@@ -63,6 +63,14 @@ class Prompts(Protocol):
 
     def blank(self, message_ids: Sequence[MessageId]) -> None:
         """Let the words of these messages stand in no prompt of the owner any more: they read back as erased."""
+        ...
+
+    def blank_nodes(self, node_ids: Collection[NodeId]) -> None:
+        """The same of the texts of these summary nodes."""
+        ...
+
+    def nodes_sent(self, conversation_id: ConversationId) -> set[NodeId]:
+        """The nodes whose texts stand, or stood, in what was sent in this conversation."""
         ...
 
     def forget_before(self, at: datetime, *, limit: int) -> int:

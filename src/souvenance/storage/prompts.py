@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +16,7 @@ from sqlalchemy import Row, bindparam, delete, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from souvenance.domain.cost import Calibration
-from souvenance.domain.ids import ConversationId, MessageId, PromptId, TurnId
+from souvenance.domain.ids import ConversationId, MessageId, NodeId, PromptId, TurnId
 from souvenance.domain.sent import ERASED, LeftOut, Part, SentPrompt
 from souvenance.errors import NotFound, StoreError
 from souvenance.storage.batches import batches
@@ -74,6 +74,22 @@ _BLANK = (
     .values(data=None)
 )
 
+_BLANK_NODES = (
+    update(prompt_parts)
+    .where(owned(prompt_parts), prompt_parts.c.node_id.in_(bindparam("ids", expanding=True)))
+    .values(data=None)
+)
+# A range of ids, not merely some: so the index by node answers, however many parts the conversation has.
+_NODES_SENT = (
+    select(prompt_parts.c.node_id)
+    .where(
+        owned(prompt_parts),
+        prompt_parts.c.node_id > "",
+        prompt_parts.c.conversation_id == bindparam("conversation"),
+    )
+    .distinct()
+)
+
 _LEARNT = select(calibrations.c.replies, calibrations.c.estimated, calibrations.c.reported).where(
     owned(calibrations), calibrations.c.model == bindparam("name")
 )
@@ -100,6 +116,7 @@ class SqlPrompts(Repository):
                 "part_id": part_id,
                 "memory_id": parts[part_id].memory_id,
                 "message_id": parts[part_id].message_id,
+                "node_id": parts[part_id].node_id,
                 "data": parts[part_id].data,
             }
             for part_id in sorted(missing)
@@ -141,6 +158,13 @@ class SqlPrompts(Repository):
         for ids in batches(message_ids):
             self._run(_BLANK, ids=ids)
 
+    def blank_nodes(self, node_ids: Collection[NodeId]) -> None:
+        for ids in batches(sorted(node_ids)):
+            self._run(_BLANK_NODES, ids=ids)
+
+    def nodes_sent(self, conversation_id: ConversationId) -> set[NodeId]:
+        return {NodeId(row.node_id) for row in self._rows(_NODES_SENT, conversation=conversation_id)}
+
     def forget_before(self, at: datetime, *, limit: int) -> int:
         old = self._rows(_OLD, before=at, limit=limit)
         dropped: defaultdict[ConversationId, set[bytes]] = defaultdict(set)
@@ -172,6 +196,8 @@ class SqlPrompts(Repository):
             self._run(_DROP_PARTS, conversation=conversation_id, ids=some)
 
     def _part_id(self, part: Part) -> bytes:
+        if part.node_id is not None:
+            return self._hash.of_bytes(f"{part.node_id} ".encode() + part.data, "node part", size=_PART_ID)
         named = f"{part.memory_id or ''} {part.message_id or ''} ".encode()
         return self._hash.of_bytes(named + part.data, "part", size=_PART_ID)
 
@@ -223,7 +249,7 @@ def _ids(joined: bytes) -> Sequence[bytes]:
 
 def _part(row: Row[Any]) -> Part:
     data = ERASED if row.data is None else row.data
-    return Part(data=data, memory_id=row.memory_id, message_id=row.message_id)
+    return Part(data=data, memory_id=row.memory_id, message_id=row.message_id, node_id=row.node_id)
 
 
 def _prompt(row: Row[Any], parts: tuple[Part, ...] = ()) -> SentPrompt:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import Integer, Row, bindparam, delete, insert, select, update
+from sqlalchemy import BindParameter, Integer, Row, bindparam, delete, insert, select, update
 
 from souvenance.domain.ids import ConversationId, NodeId, RebuildId, RuleId
 from souvenance.domain.limits import Level
@@ -28,7 +29,7 @@ from souvenance.storage.summary_json import (
 )
 
 _N, _R = nodes.c, summary_rules.c
-_IDS = bindparam("ids", expanding=True)
+_IDS: BindParameter[list[str]] = bindparam("ids", expanding=True)
 _OWN = (owned(nodes), _N.conversation_id == bindparam("conversation"))
 _STANDING = (*_OWN, _N.rebuild_id.is_(None))
 _IN_ORDER = (_N.first, _N.made_at, _N.node_id)
@@ -88,7 +89,8 @@ class SqlSummaries(Repository):
         if not positions:
             return []
         rows = self._rows(_BETWEEN, conversation=conversation_id, oldest=min(positions), newest=max(positions))
-        return [_node(row) for row in rows if any(row.first <= position <= row.last for position in positions)]
+        asked = sorted(positions)
+        return [_node(row) for row in rows if asked[bisect_left(asked, row.first)] <= row.last]
 
     def put(self, node: Node) -> None:
         self.put_all([node])
