@@ -227,6 +227,7 @@ async def open_house(
         ids=ids or Uuid7Ids(),
         limits=limits,
         default_model=settings.model,
+        summary_model=settings.summary_model,
     )
     house = House(kit=kit, settings=settings, detected=detected)
     try:

@@ -54,10 +54,10 @@ async def draft_memories(kit: Kit, owner_id: OwnerId, description: Description) 
         origin=Origin.GENERATED,
         pinned=False,
         note=NOTE,
-        proposed=answered.proposed,
-        sources=((),) * len(answered.proposed),
+        proposed=answered.said,
+        sources=((),) * len(answered.said),
     )
-    return await keep_drafts(kit, owner_id, material, answered)
+    return await keep_drafts(kit, owner_id, material, answered.charge)
 
 
 async def model_for(kit: Kit, bot: Bot | None, asked: str | None) -> ModelInfo:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from souvenance.app.ask_for_drafts import Answered, Charge, learn_from
+from souvenance.app.ask_twice import Charge
 from souvenance.app.browse import Page, Room, page_size, room
 from souvenance.app.cursor import decode, encode
 from souvenance.app.kit import Kit
@@ -49,7 +49,7 @@ class Material:
     said: tuple[Message, ...] = ()
 
 
-async def keep_drafts(kit: Kit, owner_id: OwnerId, material: Material, answered: Answered | None = None) -> Drafted:
+async def keep_drafts(kit: Kit, owner_id: OwnerId, material: Material, charge: Charge | None = None) -> Drafted:
     """Keep these to be reviewed; NotFound when the scope is there no more, Conflict when a message is not as it was."""
     drafts = _made(kit, material)
     old = kit.clock.now() - timedelta(days=kit.limits.draft_days)
@@ -60,14 +60,12 @@ async def keep_drafts(kit: Kit, owner_id: OwnerId, material: Material, answered:
         _refuse_changed(unit, material.said)
         unit.drafts.forget_ended(old)
         unit.drafts.put_all(drafts)
-        if answered is not None:
-            learn_from(unit, answered.model, answered.asked)
 
     await kit.store.write(owner_id, work, label="drafts.kept")
     return Drafted(
         drafts=drafts,
         room=await room(kit, owner_id, material.scope),
-        charge=None if answered is None else answered.charge,
+        charge=charge,
         note=material.note,
     )
 

@@ -18,8 +18,8 @@ from souvenance.ports.tokenizer import Tokenizer
 class Kit:
     """The ports and figures of one installation.
 
-    `default_model` None means: the first that `models` lists, if any. `read_phrases` answers the same value each time,
-    and is not asked before it is needed.
+    `default_model` None means: the first that `models` lists, if any; `summary_model` None: the one that answers.
+    `read_phrases` answers the same value each time, and is not asked before it is needed.
     """
 
     store: Store
@@ -29,6 +29,7 @@ class Kit:
     ids: Ids
     limits: Limits = Limits()
     default_model: str | None = None
+    summary_model: str | None = None
     busy: Busy = field(default_factory=Busy)
     read_phrases: Callable[[], Phrases] = Phrases
 

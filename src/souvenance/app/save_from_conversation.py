@@ -76,12 +76,12 @@ async def draft_from_messages(kit: Kit, owner_id: OwnerId, selection: Selection)
         raise MemoryIsOff("saving from this conversation", chosen.policy.command_refusal)
     note = f"{NOTE} ({chosen.policy.command_note})" if chosen.policy.command_note else NOTE
     everything = tuple(message.message_id for message in chosen.messages)
-    answered = None
+    charge = None
     if selection.how is How.DRAFT:
         form = Form(limits=kit.limits, keyed=chosen.keyed)
         model = await model_for(kit, chosen.bot, selection.model or chosen.model)
         answered = await ask_for_drafts(kit, owner_id, model, about_messages(chosen.messages, form), form)
-        proposed, sources = answered.proposed, (everything,) * len(answered.proposed)
+        proposed, sources, charge = answered.said, (everything,) * len(answered.said), answered.charge
     elif selection.how is How.EACH:
         proposed, sources = texts(_each(kit.limits, chosen)), tuple((one,) for one in everything)
     else:
@@ -95,7 +95,7 @@ async def draft_from_messages(kit: Kit, owner_id: OwnerId, selection: Selection)
         sources=sources,
         said=chosen.messages,
     )
-    return await keep_drafts(kit, owner_id, material, answered)
+    return await keep_drafts(kit, owner_id, material, charge)
 
 
 def _check(limits: Limits, message_ids: Sequence[MessageId]) -> None:

@@ -9,10 +9,11 @@
     │   ├── NotLastTurn · NothingToAnswer · NothingToContinue · ConversationBusy
     │   ├── DraftExpired · BotGone · LeaseLost
     ├── Refused               a rule says no (policy, pinned, credit)
-    │   ├── MemoryIsOff · PinnedMemory
+    │   ├── MemoryIsOff · PinnedMemory · SpendCapReached
     ├── PromptTooLarge        what must be sent does not fit the model
     ├── ModelError            the model did not do its part
-    │   ├── NoModel · UnknownModel · ModelUnreachable · ModelRefused · ModelTimedOut · ModelBroken · UnusableDrafts
+    │   ├── NoModel · UnknownModel · ModelUnreachable · ModelRefused · ModelTimedOut · ModelBroken
+    │   └── UnusableAnswer    UnusableDrafts · UnusableSummary
     ├── StoreError            the store did not do its part
     │   ├── StoreUnavailable · StoreTooNew
     └── SettingError          the installation is not set up as it says
@@ -48,7 +49,9 @@ from souvenance.errors.model import (
     ModelUnreachable,
     NoModel,
     UnknownModel,
+    UnusableAnswer,
     UnusableDrafts,
+    UnusableSummary,
 )
 from souvenance.errors.root import (
     SouvenanceError,
@@ -71,6 +74,7 @@ from souvenance.errors.standing import (
     PinRoomFull,
     Refused,
     RequestKeyUsed,
+    SpendCapReached,
     StaleEdit,
     TurnSuperseded,
 )
@@ -106,6 +110,7 @@ __all__ = [
     "RequestKeyUsed",
     "SettingError",
     "SouvenanceError",
+    "SpendCapReached",
     "StaleEdit",
     "StoreError",
     "StoreTooNew",
@@ -114,6 +119,8 @@ __all__ = [
     "TooMany",
     "TurnSuperseded",
     "UnknownModel",
+    "UnusableAnswer",
     "UnusableDrafts",
+    "UnusableSummary",
     "UnusableText",
 ]

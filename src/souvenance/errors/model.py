@@ -79,16 +79,33 @@ class ModelBroken(ModelError):
         super().__init__(f"{model} sent {problem}.", model=model, problem=problem)
 
 
-class UnusableDrafts(ModelError):
-    """A model was asked for drafts and, asked again, still gave none that can be used (V5, V6)."""
+class UnusableAnswer(ModelError):
+    """A model was asked for something in a form and, asked again, still gave nothing that can be used."""
 
-    code = "unusable_drafts"
+    code = "unusable_answer"
+    asked_for = "answer"
+    outcome = "Nothing was stored."
 
     def __init__(self, model: str, *, reason: str, tokens_in: int, tokens_out: int) -> None:
         super().__init__(
-            f"{model} was asked twice and gave no usable drafts: {reason} Nothing was stored.",
+            f"{model} was asked twice and gave no usable {self.asked_for}: {reason} {self.outcome}",
             model=model,
             reason=reason,
             tokens_in=tokens_in,
             tokens_out=tokens_out,
         )
+
+
+class UnusableDrafts(UnusableAnswer):
+    """A model was asked for drafts and, asked again, still gave none that can be used (V5, V6)."""
+
+    code = "unusable_drafts"
+    asked_for = "drafts"
+
+
+class UnusableSummary(UnusableAnswer):
+    """A model was asked for words of a summary and, asked again, still gave none that can be used (S1, S2, S5)."""
+
+    code = "unusable_summary"
+    asked_for = "summary"
+    outcome = "What was summarised before stays as it is."

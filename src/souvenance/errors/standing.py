@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from souvenance.errors.root import SouvenanceError
 
 
@@ -209,3 +211,19 @@ class PinnedMemory(Refused):
 
     def __init__(self, identity: str) -> None:
         super().__init__(f"{identity} is pinned: a person must unpin it first.", id=identity)
+
+
+class SpendCapReached(Refused):
+    """Background work has spent what it may in this hour; it goes on in the next (C4)."""
+
+    code = "spend_cap"
+
+    def __init__(self, *, spent: int, limit: int, until: datetime) -> None:
+        super().__init__(
+            f"Background work has spent {spent} tokens in this hour; the limit is {limit}. "
+            f"It goes on at {until.isoformat()}.",
+            spent=spent,
+            limit=limit,
+            until=until.isoformat(),
+        )
+        self.until = until

@@ -38,6 +38,9 @@ class Settings:
     allowed_hosts: tuple[str, ...] = _setting(values.names, (), "names by which this server may be called")
     allowed_origins: tuple[str, ...] = _setting(values.names, (), "web pages of other origins that may ask, https://…")
     model: str | None = _setting(values.text, None, "model that answers when neither bot nor caller names one")
+    summary_model: str | None = _setting(
+        values.text, None, "model that writes summaries, often a smaller one; else the one that answers"
+    )
     upstreams: Mapping[str, UpstreamSettings] = field(
         default_factory=dict,
         metadata={

@@ -8,7 +8,7 @@ from typing import Self
 
 from pydantic import BaseModel
 
-from souvenance.app.ask_for_drafts import Charge
+from souvenance.app.ask_twice import Charge
 from souvenance.app.drafts import Drafted
 from souvenance.app.find_similar import Similar
 from souvenance.domain.draft import Draft
