@@ -15,22 +15,22 @@ from urllib.parse import urlsplit
 
 import uuid_utils
 
-from souvenance.app.erase import purge_ended
 from souvenance.app.forget_old_prompts import forget_old_prompts
 from souvenance.app.kit import Kit
+from souvenance.app.purge_ended import purge_ended
 from souvenance.domain.ids import LOCAL_ACCOUNT, OwnerId
 from souvenance.domain.limits import Limits, figures
 from souvenance.domain.owner import Owner, OwnerKind
 from souvenance.errors import NotFound, SettingError
 from souvenance.models.tokens import O200k
-from souvenance.ports.chat_model import ChatModel, ChatRequest, ModelChunk, ModelInfo
-from souvenance.ports.clock import Clock, Ids
-from souvenance.ports.store import Store, Unit
 from souvenance.settings import Settings, refuse_unknown
 
 if TYPE_CHECKING:
     from souvenance.models.detect import Found, FoundKey, FoundServer
     from souvenance.models.upstreams import Provider, Upstreams
+    from souvenance.ports.chat_model import ChatModel, ChatRequest, ModelChunk, ModelInfo
+    from souvenance.ports.clock import Clock, Ids
+    from souvenance.ports.store import Store, Unit
 
 LOOK_AGAIN = timedelta(seconds=10)
 Probe = Callable[[str], None]

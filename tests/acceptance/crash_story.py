@@ -23,9 +23,10 @@ from souvenance.app.browse import list_conversations, list_memories, list_messag
 from souvenance.app.chat_turn import acknowledge, chat_turn
 from souvenance.app.conversations import NewConversation
 from souvenance.app.edit_memory import edit_memory
-from souvenance.app.erase import erase_memories, purge_ended, undo_erasure
+from souvenance.app.erase import erase_memories, undo_erasure
 from souvenance.app.personas import change_persona, create_persona, delete_persona
 from souvenance.app.pin_memory import pin_memory
+from souvenance.app.purge_ended import purge_ended
 from souvenance.app.remember import NewMemory, remember, remember_many
 from souvenance.app.turn import Address, Done, FromClient, InConversation, NewChat, Opened, TurnRequest
 from souvenance.domain.bot import Preset

@@ -18,10 +18,11 @@ from souvenance.app.delete_conversation import delete_conversation
 from souvenance.app.delete_message import delete_message
 from souvenance.app.edit_memory import edit_memory
 from souvenance.app.edit_message import edit_message
-from souvenance.app.erase import erase_memories, purge_ended, undo_erasure
+from souvenance.app.erase import erase_memories, undo_erasure
 from souvenance.app.fork import fork
 from souvenance.app.kit import Kit
 from souvenance.app.pin_memory import pin_memory
+from souvenance.app.purge_ended import purge_ended
 from souvenance.app.regenerate import regenerate
 from souvenance.app.reopen_turn import AskedAgain
 from souvenance.app.rewind import rewind

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from souvenance.app.change_memories import uncapped
 from souvenance.app.cursor import decode, encode, moment, number
 from souvenance.app.kit import Kit
+from souvenance.app.rooms import in_these, known_scopes, rooms_of
 from souvenance.domain.bot import Bot, Persona
 from souvenance.domain.conversation import Conversation, Message, Turn
 from souvenance.domain.deal import is_recent
@@ -17,7 +17,7 @@ from souvenance.domain.ids import BotId, ConversationId, MemoryId, NotificationI
 from souvenance.domain.journal import Operation
 from souvenance.domain.keep_memories import is_oversized
 from souvenance.domain.limits import Level
-from souvenance.domain.memory import ACCOUNT_SCOPE, Evidence, Memory, MemoryState, Scope, ScopeKind
+from souvenance.domain.memory import Evidence, Memory, MemoryState, Scope, ScopeKind
 from souvenance.domain.notification import Notification
 from souvenance.errors import BadValue, NotFound
 from souvenance.ports.memories import Mark, Order, Shelf, mark_of
@@ -90,7 +90,7 @@ async def list_memories(
 
     def work(unit: Unit) -> Page[MemoryView]:
         scopes = known_scopes(unit, kit) if scope is None else (scope,)
-        rooms = _rooms(unit, kit, scopes)
+        rooms = rooms_of(unit, kit, scopes)
         found = unit.memories.page(rooms=rooms, shelf=shelf, order=order, after=after, limit=most + 1)
         views = _views(unit, kit, found[:most], rooms)
         last = _word(order, found[most - 1]) if len(found) > most else None
@@ -248,49 +248,16 @@ def page_size(kit: Kit, asked: int | None) -> int:
     return size
 
 
-def known_scopes(unit: Unit, kit: Kit) -> tuple[Scope, ...]:
-    """Every scope of the owner's own in which something was ever written, but those of single conversations.
-
-    What was kept for one conversation only is asked for by its scope, so that a list of everything does not grow with
-    the number of conversations.
-    """
-    return tuple(unit.scopes.lasting()) or (ACCOUNT_SCOPE,)
-
-
-def in_room(unit: Unit, kit: Kit, scopes: Collection[Scope]) -> Callable[[Memory], bool]:
-    """A test of whether a memory of these scopes is not archived, by hand or for room (M2)."""
-    return _in_room(unit, _rooms(unit, kit, scopes))
-
-
-def _in_room(unit: Unit, rooms: Mapping[Scope, int | None]) -> Callable[[Memory], bool]:
-    edges = {scope: None if room is None else unit.memories.room_edge(scope, room) for scope, room in rooms.items()}
-
-    def test(memory: Memory) -> bool:
-        edge = edges[memory.scope]
-        if memory.pinned:
-            return True
-        if memory.archived:
-            return False
-        return edge is None or memory.updated_place >= edge
-
-    return test
-
-
-def _rooms(unit: Unit, kit: Kit, scopes: Collection[Scope]) -> dict[Scope, int | None]:
-    free = uncapped(unit, scopes)
-    return {scope: None if scope in free else kit.limits.room_unpinned for scope in scopes}
-
-
 def views_of(unit: Unit, kit: Kit, memories: Sequence[Memory]) -> tuple[MemoryView, ...]:
     """These memories with what belongs to each."""
-    return _views(unit, kit, memories, _rooms(unit, kit, {m.scope for m in memories}))
+    return _views(unit, kit, memories, rooms_of(unit, kit, {m.scope for m in memories}))
 
 
 def _views(
     unit: Unit, kit: Kit, memories: Sequence[Memory], rooms: Mapping[Scope, int | None]
 ) -> tuple[MemoryView, ...]:
     now = kit.clock.now()
-    test = _in_room(unit, {scope: rooms[scope] for scope in {m.scope for m in memories}})
+    test = in_these(unit, {scope: rooms[scope] for scope in {m.scope for m in memories}})
     evidence = unit.memories.evidence([m.memory_id for m in memories])
     return tuple(
         MemoryView(

@@ -5,11 +5,12 @@ Every way in ends here (M11). What a model wished in mid-reply is decided again,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import assert_never
 
+from souvenance.app.rooms import uncapped
 from souvenance.domain.equals import Identity, leaves, words_of
 from souvenance.domain.erasure import stands_against
 from souvenance.domain.ids import BotId, ConversationId, MemoryId
@@ -311,12 +312,6 @@ def content_now(memory: Memory, at: datetime) -> Content:
 def has_room_cap(unit: Unit, scope: Scope) -> bool:
     """M2 caps account, companion and assistant scopes; a notebook has no cap (E1)."""
     return not uncapped(unit, [scope])
-
-
-def uncapped(unit: Unit, scopes: Collection[Scope]) -> set[Scope]:
-    """Those of these scopes that are notebooks'."""
-    bots = [BotId(scope.ref) for scope in scopes if scope.kind is ScopeKind.BOT]
-    return {Scope.of_bot(bot_id) for bot_id in unit.bots.notebooks(bots)} if bots else set()
 
 
 def said_by_person(at: datetime) -> Cause:

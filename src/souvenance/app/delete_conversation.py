@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from souvenance.app.change_memories import hold
 from souvenance.app.delete_bot import Memories
-from souvenance.app.erase import drop_drafts
 from souvenance.app.forget_dead import forget_dead
 from souvenance.app.kit import Kit
+from souvenance.app.purge_ended import drop_drafts
 from souvenance.app.undisturbed import undisturbed
 from souvenance.app.undo_writes import undo_writes
 from souvenance.domain.erasure import Erasure

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from souvenance.domain.conversation import Message
 from souvenance.domain.ids import ConversationId, MessageId
-from souvenance.domain.recall import Ranked
-from souvenance.ports.branches import Held
-from souvenance.ports.store import Unit
+
+if TYPE_CHECKING:
+    from souvenance.domain.conversation import Message
+    from souvenance.domain.recall import Ranked
+    from souvenance.ports.branches import Held
+    from souvenance.ports.store import Unit
 
 
 def each_once(

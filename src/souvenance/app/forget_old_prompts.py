@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from souvenance.app.kit import Kit
-from souvenance.domain.ids import OwnerId
+if TYPE_CHECKING:
+    from souvenance.app.kit import Kit
+    from souvenance.domain.ids import OwnerId
 
 _AT_ONCE = 100
 

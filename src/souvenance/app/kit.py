@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from souvenance.app.busy import Busy
 from souvenance.domain.limits import Limits
 from souvenance.domain.phrases import Phrases
-from souvenance.ports.chat_model import ChatModel
-from souvenance.ports.clock import Clock, Ids
-from souvenance.ports.store import Store
-from souvenance.ports.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from souvenance.ports.chat_model import ChatModel
+    from souvenance.ports.clock import Clock, Ids
+    from souvenance.ports.store import Store
+    from souvenance.ports.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from souvenance.app.browse import Page, known_scopes, page_size
+from souvenance.app.browse import Page, page_size
 from souvenance.app.cursor import decode, encode, number
 from souvenance.app.kit import Kit
+from souvenance.app.rooms import known_scopes
 from souvenance.domain.ids import OwnerId
 from souvenance.domain.memory import Scope
 from souvenance.ports.memories import Removed

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from souvenance.app.browse import in_room, known_scopes
 from souvenance.app.each_once import each_once
-from souvenance.app.kit import Kit
-from souvenance.domain.conversation import Message
+from souvenance.app.rooms import in_room, known_scopes
 from souvenance.domain.ids import ConversationId, MemoryId, OwnerId
-from souvenance.domain.memory import Evidence, Memory, Scope
 from souvenance.domain.recall import Ranked, rank
 from souvenance.domain.terms import terms
 from souvenance.domain.text import clean
 from souvenance.errors import BadValue
-from souvenance.ports.memories import ChatsWith, Found
 from souvenance.ports.store import Unit
+
+if TYPE_CHECKING:
+    from souvenance.app.kit import Kit
+    from souvenance.domain.conversation import Message
+    from souvenance.domain.memory import Evidence, Memory, Scope
+    from souvenance.ports.memories import ChatsWith, Found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from souvenance.app.delete_bot import Memories
 from souvenance.app.delete_conversation import DeletedConversation, delete_conversation
@@ -12,7 +13,9 @@ from souvenance.app.fork import fork
 from souvenance.app.rewind import rewind
 from souvenance.domain.conversation import Conversation, Message
 from souvenance.domain.ids import ConversationId, MessageId, TurnId, known_shape
-from souvenance.wiring import House
+
+if TYPE_CHECKING:
+    from souvenance.wiring import House
 
 
 class Branches:

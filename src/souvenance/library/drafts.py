@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING
 
 from souvenance.app import drafts
 from souvenance.app.bots import find_bot
 from souvenance.app.draft_memories import Description, draft_memories
-from souvenance.app.drafts import Drafted
-from souvenance.app.remember import Remembered
 from souvenance.app.save_drafts import save_drafts
 from souvenance.app.save_from_conversation import How, Selection, draft_from_messages
 from souvenance.domain.conversation import Message
@@ -16,7 +15,11 @@ from souvenance.domain.draft import Draft
 from souvenance.domain.ids import DraftId, MessageId, known_shape
 from souvenance.domain.memory import ACCOUNT_SCOPE, Scope
 from souvenance.library.pages import walk
-from souvenance.wiring import House
+
+if TYPE_CHECKING:
+    from souvenance.app.drafts import Drafted
+    from souvenance.app.remember import Remembered
+    from souvenance.wiring import House
 
 
 class Drafts:

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING
 
-from souvenance.app import (
-    archive_memory,
-    bots,
-    browse,
-    clear_scope,
-    edit_memory,
-    erase,
-    pin_memory,
-)
-from souvenance.app.bring_back import bring_back
-from souvenance.app.browse import MemoryView, Page
-from souvenance.app.clear_scope import Cleared
-from souvenance.app.find_similar import Similar, find_similar
-from souvenance.app.list_removed import list_removed
-from souvenance.app.query_memories import Hits, Query, query_memories
-from souvenance.app.remember import NewMemory, Remembered, remember
 from souvenance.domain.conversation import Conversation
 from souvenance.domain.erasure import Erasure
 from souvenance.domain.ids import BotId, ConversationId, ErasureId, MemoryId, known_shape
-from souvenance.domain.journal import Operation
 from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, Scope
 from souvenance.errors import BadValue
+from souvenance.library import verbs
 from souvenance.library.bot_verbs import BotVerbs
 from souvenance.library.pages import walk
 from souvenance.ports.memories import Order, Removed, Shelf
+
+if TYPE_CHECKING:
+    from souvenance.app.browse import MemoryView, Page
+    from souvenance.app.clear_scope import Cleared
+    from souvenance.app.find_similar import Similar
+    from souvenance.app.query_memories import Hits
+    from souvenance.app.remember import Remembered
+    from souvenance.domain.journal import Operation
 
 
 class MemoryVerbs(BotVerbs):
@@ -51,8 +44,8 @@ class MemoryVerbs(BotVerbs):
         KeyTaken, unless `overwrite`.
         """
         scope = await self._scope(bot, conversation, make=True)
-        new = NewMemory(text=text, scope=scope, key=key, subject=subject, pinned=pinned, overwrite=overwrite)
-        return await remember(self._kit, self._owner, new)
+        new = verbs.NewMemory(text=text, scope=scope, key=key, subject=subject, pinned=pinned, overwrite=overwrite)
+        return await verbs.remember(self._kit, self._owner, new)
 
     async def similar(
         self,
@@ -67,7 +60,7 @@ class MemoryVerbs(BotVerbs):
         target: BotId | Scope = await self._scope(bot, conversation)
         if bot is not None:
             target = (await self.bot(bot)).bot_id
-        return await find_similar(self._kit, self._owner, text, target=target, key=key, subject=subject)
+        return await verbs.find_similar(self._kit, self._owner, text, target=target, key=key, subject=subject)
 
     def memories(
         self,
@@ -98,21 +91,21 @@ class MemoryVerbs(BotVerbs):
     ) -> Page[MemoryView]:
         """One page of `memories`; `cursor` is the `next` of the page before."""
         scope = None if everywhere else await self._scope(bot, conversation)
-        return await browse.list_memories(
+        return await verbs.list_memories(
             self._kit, self._owner, scope=scope, shelf=shelf, order=order, cursor=cursor, limit=limit
         )
 
     async def memory(self, memory_id: MemoryId) -> MemoryView:
         """One memory as it is now."""
-        return await browse.read_memory(self._kit, self._owner, _memory_id(memory_id))
+        return await verbs.read_memory(self._kit, self._owner, _memory_id(memory_id))
 
     async def history(self, memory_id: MemoryId) -> tuple[Operation, ...]:
         """Everything that was ever decided about a memory, in order (M11)."""
-        return await browse.memory_history(self._kit, self._owner, _memory_id(memory_id))
+        return await verbs.memory_history(self._kit, self._owner, _memory_id(memory_id))
 
     async def bring_back(self, memory_id: MemoryId, place: int) -> Memory:
         """Let a memory say again what it said at a place of its `history`; by a deletion: before that (M11)."""
-        return await bring_back(self._kit, self._owner, _memory_id(memory_id), place)
+        return await verbs.bring_back(self._kit, self._owner, _memory_id(memory_id), place)
 
     def removed(
         self,
@@ -141,15 +134,15 @@ class MemoryVerbs(BotVerbs):
     ) -> Page[Removed]:
         """One page of `removed`."""
         scope = None if everywhere else await self._scope(bot, conversation)
-        return await list_removed(self._kit, self._owner, scope=scope, cursor=cursor, limit=limit)
+        return await verbs.list_removed(self._kit, self._owner, scope=scope, cursor=cursor, limit=limit)
 
     async def query(
         self, text: str, *, bot: str | None = None, messages: bool = False, limit: int | None = None
     ) -> Hits:
         """What matches `text` best, each with its reasons; with a bot only its memories and the account's."""
         scopes = None if bot is None else (ACCOUNT_SCOPE, await self._scope(bot))
-        return await query_memories(
-            self._kit, self._owner, Query(text=text, scopes=scopes, messages=messages, limit=limit)
+        return await verbs.query_memories(
+            self._kit, self._owner, verbs.Query(text=text, scopes=scopes, messages=messages, limit=limit)
         )
 
     async def edit(
@@ -164,27 +157,27 @@ class MemoryVerbs(BotVerbs):
         """Change a memory. `seen` is the version that was read; StaleEdit when it is no longer that one."""
         if seen is None:
             seen = (await self.memory(memory_id)).memory.version
-        return await edit_memory.edit_memory(
+        return await verbs.edit_memory(
             self._kit, self._owner, _memory_id(memory_id), seen=seen, text=text, key=key, subject=subject
         )
 
     async def pin(self, memory_id: MemoryId) -> Memory:
         """Send it whole every turn, and let no model change it (M5); PinRoomFull past the scope's room."""
-        return await pin_memory.pin_memory(self._kit, self._owner, _memory_id(memory_id), pinned=True)
+        return await verbs.pin_memory(self._kit, self._owner, _memory_id(memory_id), pinned=True)
 
     async def unpin(self, memory_id: MemoryId) -> Memory:
-        return await pin_memory.pin_memory(self._kit, self._owner, _memory_id(memory_id), pinned=False)
+        return await verbs.pin_memory(self._kit, self._owner, _memory_id(memory_id), pinned=False)
 
     async def archive(self, memory_id: MemoryId) -> Memory:
         """Take it out of every prompt; it stays listed and can be found."""
-        return await archive_memory.archive_memory(self._kit, self._owner, _memory_id(memory_id), archived=True)
+        return await verbs.archive_memory(self._kit, self._owner, _memory_id(memory_id), archived=True)
 
     async def restore(self, memory_id: MemoryId) -> Memory:
-        return await archive_memory.archive_memory(self._kit, self._owner, _memory_id(memory_id), archived=False)
+        return await verbs.archive_memory(self._kit, self._owner, _memory_id(memory_id), archived=False)
 
     async def forget(self, *memory_ids: MemoryId) -> Erasure:
         """Erase for good: out of sight at once, purged when the offer to `undo` ends (M14)."""
-        return await erase.erase_memories(self._kit, self._owner, tuple(map(_memory_id, memory_ids)))
+        return await verbs.erase_memories(self._kit, self._owner, tuple(map(_memory_id, memory_ids)))
 
     async def clear(
         self, *, bot: str | None = None, conversation: Conversation | ConversationId | None = None
@@ -192,19 +185,19 @@ class MemoryVerbs(BotVerbs):
         """Erase all unpinned memories of the bot, of one conversation or of the account; tells how many pinned ones
         are kept (M9).
         """
-        return await clear_scope.clear_scope(self._kit, self._owner, await self._scope(bot, conversation))
+        return await verbs.clear_scope(self._kit, self._owner, await self._scope(bot, conversation))
 
     async def clear_pinned(
         self, *, bot: str | None = None, conversation: Conversation | ConversationId | None = None, expected: int
     ) -> Erasure:
         """Erase the pinned ones too; `expected` is the number that `clear` told, Conflict when it is another by now."""
         scope = await self._scope(bot, conversation)
-        return await clear_scope.clear_pinned(self._kit, self._owner, scope, expected=expected)
+        return await verbs.clear_pinned(self._kit, self._owner, scope, expected=expected)
 
     async def undo(self, erasure: Erasure | ErasureId) -> Erasure:
         """Bring back what `forget` or `clear` took; OfferExpired when it is too late."""
         raw = erasure.erasure_id if isinstance(erasure, Erasure) else erasure
-        return await erase.undo_erasure(self._kit, self._owner, ErasureId(known_shape("erasure", raw)))
+        return await verbs.undo_erasure(self._kit, self._owner, ErasureId(known_shape("erasure", raw)))
 
     async def _scope(
         self, bot: str | None, conversation: Conversation | ConversationId | None = None, *, make: bool = False
@@ -217,7 +210,7 @@ class MemoryVerbs(BotVerbs):
             return Scope.of_conversation(where)
         if bot is None:
             return ACCOUNT_SCOPE
-        found = await (bots.bot_for(self._kit, self._owner, bot) if make else self.bot(bot))
+        found = await (verbs.bot_for(self._kit, self._owner, bot) if make else self.bot(bot))
         return Scope.of_bot(found.bot_id)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from souvenance.app.browse import Page
+if TYPE_CHECKING:
+    from souvenance.app.browse import Page
 
 T = TypeVar("T")
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from souvenance.app.turn import Done, Noted, TurnEvent
-from souvenance.domain.ids import ConversationId
+if TYPE_CHECKING:
+    from souvenance.app.turn import Done, Noted, TurnEvent
+    from souvenance.domain.ids import ConversationId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from souvenance.app.turn import TurnEvent, shown
+from souvenance.library import verbs
 from souvenance.library.pieces import Piece
+
+if TYPE_CHECKING:
+    from souvenance.app.turn import TurnEvent
 
 
 class Replies:
@@ -39,7 +43,7 @@ class Replies:
         try:
             async with aclosing(events):
                 async for event in events:
-                    yield Piece(text=shown(event), event=event)
+                    yield Piece(text=verbs.shown(event), event=event)
         finally:
             self._running -= 1
             if not self._running:

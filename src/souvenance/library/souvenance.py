@@ -8,29 +8,26 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from souvenance.app import (
-    bots,
-    browse,
-    conversations,
-)
-from souvenance.app.browse import Page
-from souvenance.app.chat_turn import chat_turn
-from souvenance.app.conversations import NewConversation
-from souvenance.app.let_answer import LetAnswer, let_answer
-from souvenance.app.prepare_turn import Prepared, Recorded, prepare, record
-from souvenance.app.turn import Done, InConversation, NewChat, Noted, Opened, TurnEvent, TurnRequest
-from souvenance.domain.conversation import Conversation, Message
 from souvenance.domain.ids import BotId, ConversationId, TurnId, known_shape
-from souvenance.library.branches import Branches
-from souvenance.library.drafts import Drafts
+from souvenance.library import verbs
 from souvenance.library.memory_verbs import MemoryVerbs, conversation_id_of
 from souvenance.library.pages import walk
 from souvenance.library.pieces import Piece, Reply
 from souvenance.library.replies import Replies
-from souvenance.library.temporary import say_temporarily
-from souvenance.library.turns import Turns
-from souvenance.wiring import House
+
+if TYPE_CHECKING:
+    from souvenance.app.browse import Page
+    from souvenance.app.conversations import NewConversation
+    from souvenance.app.prepare_turn import Prepared, Recorded
+    from souvenance.app.turn import Done, Noted, TurnEvent, TurnRequest
+    from souvenance.domain.conversation import Conversation, Message
+    from souvenance.library.branches import Branches
+    from souvenance.library.drafts import Drafts
+    from souvenance.library.turns import Turns
+    from souvenance.wiring import House
 
 
 class Souvenance(MemoryVerbs):
@@ -43,11 +40,29 @@ class Souvenance(MemoryVerbs):
     def __init__(self, house: House) -> None:
         super().__init__(house)
         self._house = house
-        self.drafts = Drafts(house)
         self._current: dict[str | None, ConversationId] = {}
         self._replies = Replies()
-        self.turns = Turns(house, self._replies)
-        self.branches = Branches(house, deleted=self._let_go_of)
+
+    @cached_property
+    def turns(self) -> Turns:
+        """Ask again, go on, choose another variant."""
+        from souvenance.library.turns import Turns
+
+        return Turns(self._house, self._replies)
+
+    @cached_property
+    def branches(self) -> Branches:
+        """Rewind, fork, edit or delete what was said."""
+        from souvenance.library.branches import Branches
+
+        return Branches(self._house, deleted=self._let_go_of)
+
+    @cached_property
+    def drafts(self) -> Drafts:
+        """Memories to be reviewed before they are kept."""
+        from souvenance.library.drafts import Drafts
+
+        return Drafts(self._house)
 
     # --- chat ---
 
@@ -110,11 +125,11 @@ class Souvenance(MemoryVerbs):
             async for piece in pieces:
                 said.append(piece.text)
                 match piece.event:
-                    case Opened(conversation=opened) if opened is not None:
+                    case verbs.Opened(conversation=opened) if opened is not None:
                         where = opened.conversation_id
-                    case Noted():
+                    case verbs.Noted():
                         notes.append(piece.event)
-                    case Done():
+                    case verbs.Done():
                         done = piece.event
                     case _:
                         continue
@@ -135,6 +150,8 @@ class Souvenance(MemoryVerbs):
         What passes the window is dropped, as a note says. A bot of an unknown name is not made; the model answers
         without its words. Raises MemoryIsOff for a command, NoModel without a model.
         """
+        from souvenance.library.temporary import say_temporarily
+
         return self._replies.begin(say_temporarily(self._kit, self._owner, text, bot=bot, history=history, model=model))
 
     async def prepare(
@@ -146,7 +163,7 @@ class Souvenance(MemoryVerbs):
         model: str | None = None,
     ) -> Prepared:
         """Store `text` and return what to send to a model of the caller's own; `record` takes its reply."""
-        prepared = await prepare(self._kit, self._owner, await self._request(text, bot, conversation, model))
+        prepared = await verbs.prepare(self._kit, self._owner, await self._request(text, bot, conversation, model))
         self._current[bot] = prepared.conversation.conversation_id
         return prepared
 
@@ -160,7 +177,7 @@ class Souvenance(MemoryVerbs):
         cut_off: bool = False,
     ) -> Recorded:
         """Store the reply to what `prepare` returned, its text calls carried out; show what comes back of it."""
-        return await record(
+        return await verbs.record(
             self._kit, self._owner, prepared, reply, tokens_in=tokens_in, tokens_out=tokens_out, cut_off=cut_off
         )
 
@@ -179,8 +196,8 @@ class Souvenance(MemoryVerbs):
         on there.
         """
         new = await self._new_conversation(bot, title=title, model=model)
-        others = tuple([(await bots.bot_for(self._kit, self._owner, name)).bot_id for name in members])
-        begun = await conversations.open_conversation(self._kit, self._owner, replace(new, others=others))
+        others = tuple([(await verbs.bot_for(self._kit, self._owner, name)).bot_id for name in members])
+        begun = await verbs.open_conversation(self._kit, self._owner, replace(new, others=others))
         self._current[bot] = begun.conversation_id
         return begun
 
@@ -189,7 +206,7 @@ class Souvenance(MemoryVerbs):
 
         async def page(cursor: str | None) -> Page[Conversation]:
             bot_id = (await self.bot(bot)).bot_id if bot is not None else None
-            return await browse.list_conversations(self._kit, self._owner, bot_id=bot_id, cursor=cursor, limit=None)
+            return await verbs.list_conversations(self._kit, self._owner, bot_id=bot_id, cursor=cursor, limit=None)
 
         return walk(page)
 
@@ -197,7 +214,7 @@ class Souvenance(MemoryVerbs):
         """The messages of a conversation, newest first."""
         conversation_id = conversation_id_of(conversation)
         return walk(
-            lambda cursor: browse.list_messages(self._kit, self._owner, conversation_id, cursor=cursor, limit=None)
+            lambda cursor: verbs.list_messages(self._kit, self._owner, conversation_id, cursor=cursor, limit=None)
         )
 
     # --- inside ---
@@ -220,17 +237,17 @@ class Souvenance(MemoryVerbs):
         asked = await self._request(text, bot, conversation, model, request_key)
         old = None if replaces is None else TurnId(known_shape("turn", replaces))
         request = replace(asked, speakers=await self._ids(speakers), replaces=old)
-        async with aclosing(chat_turn(self._kit, self._owner, request)) as events:
+        async with aclosing(verbs.chat_turn(self._kit, self._owner, request)) as events:
             async for event in events:
-                if isinstance(event, Opened) and event.conversation is not None:
+                if isinstance(event, verbs.Opened) and event.conversation is not None:
                     self._current[bot] = event.conversation.conversation_id
                 yield event
 
     async def _further(
         self, conversation_id: ConversationId, speakers: Sequence[str], model: str | None
     ) -> AsyncGenerator[TurnEvent, None]:
-        asked = LetAnswer(conversation_id=conversation_id, speakers=await self._ids(speakers), model=model)
-        async with aclosing(let_answer(self._kit, self._owner, asked)) as events:
+        asked = verbs.LetAnswer(conversation_id=conversation_id, speakers=await self._ids(speakers), model=model)
+        async with aclosing(verbs.let_answer(self._kit, self._owner, asked)) as events:
             async for event in events:
                 yield event
 
@@ -252,15 +269,15 @@ class Souvenance(MemoryVerbs):
     ) -> TurnRequest:
         going_on = conversation or self._current.get(bot)
         address = (
-            InConversation(conversation_id=conversation_id_of(going_on))
+            verbs.InConversation(conversation_id=conversation_id_of(going_on))
             if going_on is not None
-            else NewChat(conversation=await self._new_conversation(bot, model=model))
+            else verbs.NewChat(conversation=await self._new_conversation(bot, model=model))
         )
         zone = self._house.settings.time_zone
-        return TurnRequest(address=address, text=text, time_zone=zone, model=model, request_key=request_key)
+        return verbs.TurnRequest(address=address, text=text, time_zone=zone, model=model, request_key=request_key)
 
     async def _new_conversation(self, bot: str | None, *, title: str = "", model: str | None) -> NewConversation:
         if bot is None:
-            return NewConversation(model=model, title=title, time_zone=self._house.settings.time_zone)
-        found = await bots.bot_for(self._kit, self._owner, bot)
-        return NewConversation(bot_id=found.bot_id, title=title, time_zone=self._house.settings.time_zone)
+            return verbs.NewConversation(model=model, title=title, time_zone=self._house.settings.time_zone)
+        found = await verbs.bot_for(self._kit, self._owner, bot)
+        return verbs.NewConversation(bot_id=found.bot_id, title=title, time_zone=self._house.settings.time_zone)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from typing import TYPE_CHECKING
 
 from souvenance.app.bots import find_bot
-from souvenance.app.kit import Kit
 from souvenance.app.plan_temporary_turn import TemporaryTurn
 from souvenance.app.temporary_turn import temporary_turn
-from souvenance.app.turn import TurnEvent
 from souvenance.domain.conversation import Role
-from souvenance.domain.ids import BotId, OwnerId
 from souvenance.errors import BadValue, NotFound
+
+if TYPE_CHECKING:
+    from souvenance.app.kit import Kit
+    from souvenance.app.turn import TurnEvent
+    from souvenance.domain.ids import BotId, OwnerId
 
 
 async def say_temporarily(

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING
 
 from souvenance.app.browse import read_turn
 from souvenance.app.choose_variant import choose_variant
 from souvenance.app.go_on import go_on
 from souvenance.app.regenerate import regenerate
 from souvenance.app.reopen_turn import AskedAgain
-from souvenance.domain.conversation import Message
 from souvenance.domain.ids import TurnId, known_shape
-from souvenance.library.pieces import Piece
-from souvenance.library.replies import Replies
-from souvenance.wiring import House
+
+if TYPE_CHECKING:
+    from souvenance.domain.conversation import Message
+    from souvenance.library.pieces import Piece
+    from souvenance.library.replies import Replies
+    from souvenance.wiring import House
 
 
 class Turns:

@@ -6,13 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Protocol, TypeAlias, assert_never
 
-from souvenance.domain.equals import Identity
 from souvenance.domain.ids import BotId, ConversationId, MemoryId, MessageId
-from souvenance.domain.journal import Actor, Operation
-from souvenance.domain.memory import Evidence, Memory, Scope
-from souvenance.domain.recall import Posting
+
+if TYPE_CHECKING:
+    from souvenance.domain.equals import Identity
+    from souvenance.domain.journal import Actor, Operation
+    from souvenance.domain.memory import Evidence, Memory, Scope
+    from souvenance.domain.recall import Posting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

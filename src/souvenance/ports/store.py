@@ -8,19 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from souvenance.domain.due import Due
-from souvenance.domain.erasure import Erasure, Tombstone
-from souvenance.domain.ids import ErasureId, MemoryId, NotificationId, OwnerId
-from souvenance.domain.notification import Notification
-from souvenance.domain.owner import Owner
-from souvenance.ports.branches import Branches
-from souvenance.ports.conversations import Bots, Conversations, Levels, Messages, Personas, Turns
-from souvenance.ports.drafts import Drafts
-from souvenance.ports.memories import Index, Journal, Memories, Scopes
-from souvenance.ports.prompts import Calibrations, Epochs, Prompts, ShortIds
-from souvenance.ports.summaries import Rebuilds, Spending, Summaries
+if TYPE_CHECKING:
+    from souvenance.domain.due import Due
+    from souvenance.domain.erasure import Erasure, Tombstone
+    from souvenance.domain.ids import ErasureId, MemoryId, NotificationId, OwnerId
+    from souvenance.domain.notification import Notification
+    from souvenance.domain.owner import Owner
+    from souvenance.ports.branches import Branches
+    from souvenance.ports.conversations import Bots, Conversations, Levels, Messages, Personas, Turns
+    from souvenance.ports.drafts import Drafts
+    from souvenance.ports.memories import Index, Journal, Memories, Scopes
+    from souvenance.ports.prompts import Calibrations, Epochs, Prompts, ShortIds
+    from souvenance.ports.summaries import Rebuilds, Spending, Summaries
+
 
 T = TypeVar("T")
 

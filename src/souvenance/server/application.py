@@ -13,8 +13,8 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
-from souvenance.app.erase import purge_ended
 from souvenance.app.kit import Kit
+from souvenance.app.purge_ended import purge_ended
 from souvenance.errors import SouvenanceError
 from souvenance.server import openai_door
 from souvenance.server.api import PREFIX, health, rest_router

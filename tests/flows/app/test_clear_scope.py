@@ -6,8 +6,9 @@ import pytest
 
 from souvenance.app.archive_memory import archive_memory
 from souvenance.app.clear_scope import clear_pinned, clear_scope
-from souvenance.app.erase import erase_memories, purge_ended, undo_erasure
+from souvenance.app.erase import erase_memories, undo_erasure
 from souvenance.app.pin_memory import pin_memory
+from souvenance.app.purge_ended import purge_ended
 from souvenance.app.remember import NewMemory, remember_many
 from souvenance.domain.memory import ACCOUNT_SCOPE, ORGANISATION_SCOPE, Memory, Scope
 from souvenance.errors import BadValue, Conflict, NotFound

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from souvenance.app.browse import list_messages
-from souvenance.app.erase import erase_memories, purge_ended
+from souvenance.app.erase import erase_memories
 from souvenance.app.prepare_turn import prepare, record
+from souvenance.app.purge_ended import purge_ended
 from souvenance.app.read_prompts import prompts_of_conversation, prompts_of_message, read_prompt
 from souvenance.app.turn import InConversation, TurnRequest
 from souvenance.domain.bot import Preset

@@ -15,7 +15,8 @@ from souvenance.app.delete_message import delete_message
 from souvenance.app.draft_memories import Description, draft_memories
 from souvenance.app.drafts import Drafted, discard_draft, edit_draft, list_drafts
 from souvenance.app.edit_message import edit_message
-from souvenance.app.erase import erase_memories, purge_ended
+from souvenance.app.erase import erase_memories
+from souvenance.app.purge_ended import purge_ended
 from souvenance.app.query_memories import Query, query_memories
 from souvenance.app.remember import Remembered
 from souvenance.app.save_drafts import save_drafts

@@ -9,8 +9,9 @@ from typing import TypeVar
 from sqlalchemy import event
 
 from souvenance.app.change_memories import Cause, Remove, Replace, Store, carry_out
-from souvenance.app.erase import erase_memories, purge_ended, undo_erasure
+from souvenance.app.erase import erase_memories, undo_erasure
 from souvenance.app.pin_memory import pin_memory
+from souvenance.app.purge_ended import purge_ended
 from souvenance.app.undo_writes import undo_writes
 from souvenance.domain.ids import ConversationId, MemoryId, MessageId
 from souvenance.domain.journal import Actor, Anchor, Content, fold

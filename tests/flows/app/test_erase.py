@@ -11,8 +11,9 @@ from sqlalchemy import Connection, select
 
 from souvenance.app.browse import memory_history, read_memory
 from souvenance.app.edit_memory import edit_memory
-from souvenance.app.erase import erase_memories, purge_ended, undo_erasure
+from souvenance.app.erase import erase_memories, undo_erasure
 from souvenance.app.pin_memory import pin_memory
+from souvenance.app.purge_ended import purge_ended
 from souvenance.domain.bot import Preset
 from souvenance.domain.draft import Draft
 from souvenance.domain.ids import DraftId, ErasureId, MemoryId

@@ -10,7 +10,8 @@ from datetime import datetime
 import pytest
 
 from souvenance.app.change_memories import Cause, NotChanged, Outcome, Replace, Store, carry_out
-from souvenance.app.erase import erase_memories, purge_ended, undo_erasure
+from souvenance.app.erase import erase_memories, undo_erasure
+from souvenance.app.purge_ended import purge_ended
 from souvenance.app.undo_writes import undo_writes
 from souvenance.domain.conversation import Conversation, Message
 from souvenance.domain.erasure import Erasure

@@ -13,7 +13,8 @@ from souvenance.app.delete_conversation import delete_conversation
 from souvenance.app.delete_message import delete_message
 from souvenance.app.draft_memories import Description, draft_memories
 from souvenance.app.edit_message import edit_message
-from souvenance.app.erase import erase_memories, purge_ended
+from souvenance.app.erase import erase_memories
+from souvenance.app.purge_ended import purge_ended
 from souvenance.app.rewind import rewind
 from souvenance.app.save_from_conversation import How, Selection, draft_from_messages
 from souvenance.domain.bot import Preset

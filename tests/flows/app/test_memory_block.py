@@ -8,8 +8,9 @@ from datetime import timedelta
 from souvenance.app.bots import change_bot, set_level
 from souvenance.app.chat_turn import chat_turn
 from souvenance.app.edit_memory import edit_memory
-from souvenance.app.erase import erase_memories, purge_ended, undo_erasure
+from souvenance.app.erase import erase_memories, undo_erasure
 from souvenance.app.pin_memory import pin_memory
+from souvenance.app.purge_ended import purge_ended
 from souvenance.app.read_prompts import prompts_of_message
 from souvenance.app.turn import Delta, InConversation, Noted, TurnRequest
 from souvenance.domain.limits import Level

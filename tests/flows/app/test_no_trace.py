@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from souvenance.app.erase import erase_memories, purge_ended
+from souvenance.app.erase import erase_memories
+from souvenance.app.purge_ended import purge_ended
 from souvenance.domain.memory import ACCOUNT_SCOPE, Scope
 from souvenance.storage.sqlite import SqliteStore
 from tests.flows.app.house import House

@@ -10,8 +10,9 @@ from souvenance.app.bring_back import bring_back
 from souvenance.app.change_memories import Cause, Changed, NotChanged, Outcome, Replace, Store, Wish, carry_out
 from souvenance.app.delete_bot import delete_bot
 from souvenance.app.edit_memory import edit_memory
-from souvenance.app.erase import erase_memories, purge_ended
+from souvenance.app.erase import erase_memories
 from souvenance.app.find_similar import find_similar
+from souvenance.app.purge_ended import purge_ended
 from souvenance.app.undo_writes import undo_writes
 from souvenance.domain.ids import MemoryId
 from souvenance.domain.journal import Actor, Anchor, Content
