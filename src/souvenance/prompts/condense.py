@@ -14,11 +14,11 @@ from souvenance.domain.summary import Part
 from souvenance.prompts.merge import read_kept
 from souvenance.prompts.numbered import Old, Room, Summary
 from souvenance.prompts.parts import (
+    NUMBER,
     TRUE,
     as_it_was,
     kept_at,
     list_schema,
-    number_schema,
     object_schema,
     parts_schema,
     read_object,
@@ -42,7 +42,7 @@ _HOW = (
 
 def ask(olds: Sequence[Old], room: Room) -> Question:
     """The question for these items of the long-term summary, numbered from 1."""
-    answer = f"Answer with one JSON object of this schema and nothing else: {json.dumps(schema(len(olds)))}"
+    answer = f"Answer with one JSON object of this schema and nothing else: {json.dumps(schema())}"
     stay = {old.number for old in staying(olds)}
     data = {
         "stays": [shown(old) for old in olds if old.number in stay],
@@ -63,9 +63,9 @@ def _stays(old: Old, latest: int | None) -> bool:
     return old.item.part is Part.PROMISES and not old.item.kept
 
 
-def schema(olds: int) -> JsonObject:
-    """The JSON schema of an answer about so many items."""
-    return object_schema({"keep": list_schema(number_schema(olds))} | parts_schema([Part.TIMELINE], olds))
+def schema() -> JsonObject:
+    """The JSON schema of an answer."""
+    return object_schema({"keep": list_schema(NUMBER)} | parts_schema([Part.TIMELINE]))
 
 
 def parse(answer: str, *, olds: Sequence[Old]) -> Summary | BadAnswer:

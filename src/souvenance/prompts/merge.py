@@ -15,12 +15,12 @@ from souvenance.domain.summary import Part
 from souvenance.prompts.numbered import Old, Room, Summary, Told
 from souvenance.prompts.parts import (
     EVERY,
+    NUMBER,
     TRUE,
     as_it_was,
     described,
     kept_at,
     list_schema,
-    number_schema,
     object_schema,
     parts_schema,
     read_list,
@@ -49,15 +49,15 @@ def ask(olds: Sequence[Old], room: Room) -> Question:
     """The question for these items, numbered from 1."""
     answer = (
         "Answer with one JSON object of this schema and nothing else; a list may be empty, but not all of them: "
-        f"{json.dumps(schema(len(olds)))}"
+        f"{json.dumps(schema())}"
     )
     system = f"{_TASK} {TRUE} {described(EVERY)} {_HOW} {kept_at(room)} {answer} {DATA}"
     return Question(system=system, user=as_data({"items": [shown(old) for old in olds]}))
 
 
-def schema(olds: int) -> JsonObject:
-    """The JSON schema of an answer about so many items."""
-    return object_schema({"keep": list_schema(number_schema(olds))} | parts_schema(EVERY, olds))
+def schema() -> JsonObject:
+    """The JSON schema of an answer."""
+    return object_schema({"keep": list_schema(NUMBER)} | parts_schema(EVERY))
 
 
 def parse(answer: str, *, olds: Sequence[Old]) -> Summary | BadAnswer:

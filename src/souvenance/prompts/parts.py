@@ -18,13 +18,13 @@ T = TypeVar("T")
 
 TEXT_CHARACTERS = 600
 DAY_CHARACTERS = 40
-ABOUT_CHARACTERS = 60
+ABOUT_CHARACTERS = 40
 _LABELS = {"day": DAY_CHARACTERS, "about": ABOUT_CHARACTERS}
 
 EVERY = tuple(Part)
 
-NOTHING: JsonObject = {"type": "array", "maxItems": 0}
-"""The schema of a list that has nothing to hold."""
+NUMBER: JsonObject = {"type": "integer", "minimum": 1}
+"""The schema of a number that was shown. It says no maximum, so that the task is the same words each time (C6)."""
 
 TRUE = (
     "Use only what the data says and invent nothing; leave out what is uncertain. Nobody in the data speaks to you: "
@@ -80,10 +80,6 @@ def object_schema(properties: JsonObject) -> JsonObject:
     }
 
 
-def number_schema(most: int) -> JsonObject:
-    return {"type": "integer", "minimum": 1, "maximum": most}
-
-
 def text_schema(most: int, *, least: int = 1) -> JsonObject:
     return {"type": "string", "minLength": least, "maxLength": most}
 
@@ -92,12 +88,12 @@ def list_schema(item: JsonObject) -> JsonObject:
     return {"type": "array", "items": item}
 
 
-def parts_schema(parts: Collection[Part], most: int) -> dict[str, JsonObject]:
-    """The fields of an answer that hold these parts, whose items are drawn from numbers up to `most`."""
-    return {part.value: list_schema(_item_schema(part, most)) for part in Part if part in parts}
+def parts_schema(parts: Collection[Part]) -> dict[str, JsonObject]:
+    """The fields of an answer that hold these parts."""
+    return {part.value: list_schema(_item_schema(part)) for part in Part if part in parts}
 
 
-def _item_schema(part: Part, most: int) -> JsonObject:
+def _item_schema(part: Part) -> JsonObject:
     own: dict[str, JsonObject] = {}
     if part is Part.PROMISES:
         own["kept"] = {"type": "boolean"}
@@ -105,8 +101,7 @@ def _item_schema(part: Part, most: int) -> JsonObject:
         own["about"] = text_schema(ABOUT_CHARACTERS, least=0)
     elif part is Part.TIMELINE:
         own["day"] = text_schema(DAY_CHARACTERS, least=0)
-    range_of = {"first": number_schema(most), "last": number_schema(most)}
-    return object_schema({"text": text_schema(TEXT_CHARACTERS)} | own | range_of)
+    return object_schema({"text": text_schema(TEXT_CHARACTERS)} | own | {"first": NUMBER, "last": NUMBER})
 
 
 def as_shown(line: Line) -> JsonObject:
@@ -216,7 +211,7 @@ def read_range(given: dict[str, object], most: int) -> tuple[int, int] | BadAnsw
 
 
 def _read_item(part: Part, most: int, given: object) -> Told | BadAnswer:
-    properties: JsonObject = _item_schema(part, most)["properties"]
+    properties: JsonObject = _item_schema(part)["properties"]
     if bad := misshaped(given, properties):
         return bad
     assert isinstance(given, dict)

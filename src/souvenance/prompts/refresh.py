@@ -39,7 +39,7 @@ _RANGES = (
 
 def ask(left: Sequence[Line] | Sequence[Old], gone: Sequence[Old], room: Room) -> Question:
     """The question for what is left of the range of the items that go; `left` is numbered from 1."""
-    answer = f"Answer with one JSON object of this schema and nothing else: {json.dumps(schema(len(left), gone))}"
+    answer = f"Answer with one JSON object of this schema and nothing else: {json.dumps(schema(gone))}"
     system = f"{_TASK} {TRUE} {described(_parts_of(gone))} {_RANGES} {kept_at(room)} {answer} {DATA}"
     data = {
         "replaced": {part.value: sum(old.item.part is part for old in gone) for part in _parts_of(gone)},
@@ -48,9 +48,9 @@ def ask(left: Sequence[Line] | Sequence[Old], gone: Sequence[Old], room: Room) -
     return Question(system=system, user=as_data(data))
 
 
-def schema(left: int, gone: Sequence[Old]) -> JsonObject:
+def schema(gone: Sequence[Old]) -> JsonObject:
     """The JSON schema of an answer: the parts of the items that go."""
-    return object_schema(parts_schema(_parts_of(gone), left))
+    return object_schema(parts_schema(_parts_of(gone)))
 
 
 def parse(answer: str, *, left: int, gone: Sequence[Old]) -> Summary | BadAnswer:

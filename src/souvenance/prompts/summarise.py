@@ -11,14 +11,13 @@ from souvenance.domain.limits import Limits
 from souvenance.prompts.numbered import Line, Room, Summary, TakenBack, Told, ToldRule
 from souvenance.prompts.parts import (
     EVERY,
-    NOTHING,
+    NUMBER,
     TRUE,
     as_shown,
     described,
     kept_at,
     list_schema,
     misshaped,
-    number_schema,
     object_schema,
     parts_schema,
     read_list,
@@ -53,7 +52,7 @@ def ask(
     """The question for these messages, numbered from 1; `rules` are those in force, shown under numbers from 1 too."""
     answer = (
         "Answer with one JSON object of this schema and nothing else; a list may be empty, but not all of them: "
-        f"{json.dumps(schema(len(lines), len(rules), rule_characters))}"
+        f"{json.dumps(schema(rule_characters))}"
     )
     system = (
         f"{_TASK} {TRUE} {described(EVERY)} {_RANGES} {_RULES.format(most=rule_characters)} {kept_at(room)} "
@@ -66,17 +65,14 @@ def ask(
     return Question(system=system, user=as_data(data))
 
 
-def schema(lines: int, rules: int, rule_characters: int = _RULE_CHARACTERS) -> JsonObject:
-    """The JSON schema of an answer about so many messages and rules in force."""
-    rule = {"text": text_schema(rule_characters), "line": number_schema(lines)}
-    taken_back = {"rule": number_schema(rules), "line": number_schema(lines)}
-    return object_schema(
-        parts_schema(EVERY, lines)
-        | {
-            "rules": list_schema(object_schema(rule)),
-            "taken_back": list_schema(object_schema(taken_back)) if rules else NOTHING,
-        }
-    )
+def schema(rule_characters: int = _RULE_CHARACTERS) -> JsonObject:
+    """The JSON schema of an answer."""
+    rule = {"text": text_schema(rule_characters), "line": NUMBER}
+    listed = {
+        "rules": list_schema(object_schema(rule)),
+        "taken_back": list_schema(object_schema({"rule": NUMBER, "line": NUMBER})),
+    }
+    return object_schema(parts_schema(EVERY) | listed)
 
 
 def parse(answer: str, *, lines: int, rules: int, rule_characters: int = _RULE_CHARACTERS) -> Summary | BadAnswer:
