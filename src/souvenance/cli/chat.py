@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from souvenance.app.turn import Opened
+from souvenance.cli.interruptible import interruptible
 from souvenance.cli.options import Database, Folder
 from souvenance.cli.output import say
 from souvenance.cli.show_piece import show_piece
@@ -51,7 +52,7 @@ def chat(
         raise BadValue("replaces", value=replaces, expected="a MESSAGE beside it")
     if temporary and (others or conversation is not None or replaces is not None):
         raise BadValue("temporary", value=True, expected="no --with, --conversation or --replaces beside it")
-    with asyncio.Runner() as runner:
+    with interruptible() as runner:
         stack = AsyncExitStack()
         try:
             memory = runner.run(stack.enter_async_context(open_memory(folder, database_url=database_url, model=model)))
