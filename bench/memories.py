@@ -120,7 +120,7 @@ class Measured:
         ids = [_folded(number) for number in range(FOLDED)]
 
         def work(unit: Unit) -> list[Memory | None]:
-            return [fold(operations) for operations in unit.journal.of_memories(ids).values()]
+            return [fold(operations) for operations in unit.journal.counting(ids).values()]
 
         assert len(await self._store.read(self._owner, work, label="bench.folded")) == FOLDED
 

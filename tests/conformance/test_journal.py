@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from dataclasses import replace
 from functools import partial
 
@@ -10,8 +11,23 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 
 from souvenance.domain.ids import ConversationId, MemoryId, MessageId
-from souvenance.domain.journal import Actor, Add, Anchor, Content, Delete, Move, Operation, Pin, Update
-from souvenance.domain.memory import ACCOUNT_SCOPE, Evidence
+from souvenance.domain.journal import (
+    Actor,
+    Add,
+    Anchor,
+    Archive,
+    Content,
+    Delete,
+    Intent,
+    Move,
+    Operation,
+    Pin,
+    Restore,
+    Unpin,
+    Update,
+    fold,
+)
+from souvenance.domain.memory import ACCOUNT_SCOPE, Evidence, Origin
 from souvenance.errors import SouvenanceError
 from souvenance.ports.store import Store, Unit
 from tests.conformance.facts import BOT_SCOPE, do, folded, read, say, write
@@ -64,6 +80,49 @@ async def test_operations_read_back_in_order_with_their_causes(store: Store) -> 
     assert await read(store, lambda unit: unit.journal.of_memory(ONE)) == [first, second, third]
     both = await read(store, lambda unit: unit.journal.of_memories([TWO, ONE, MemoryId("mem_3")]))
     assert both == {ONE: [first, second, third], TWO: [replace(first, place=5, memory_id=TWO)]}
+
+
+async def test_what_counts_folds_to_what_everything_folds_to(store: Store) -> None:
+    dice = random.Random(5)
+    ids = [MemoryId(f"mem_{number}") for number in range(150)]
+    places = list(range(1, 12 * len(ids) + 1))
+    dice.shuffle(places)
+    drawn = [replace(any_operation(dice), place=place, memory_id=dice.choice(ids)) for place in places]
+    await write(store, lambda unit: unit.journal.append_all(drawn))
+
+    every = await read(store, lambda unit: unit.journal.of_memories(ids))
+    counting = await read(store, lambda unit: unit.journal.counting(ids))
+    assert {one: fold(counting.get(one, ())) for one in ids} == {one: fold(every.get(one, ())) for one in ids}
+    assert not any(one.revoked for operations in counting.values() for one in operations)
+
+
+async def test_what_the_next_says_anew_at_once_does_not_count(store: Store) -> None:
+    secret = Update(content=Content(text="1234", sensitive=True))
+    sure = Add(content=Content(text="Likes tea", confidence=0.9))
+    said = (sure, Update(content=TEA.content), TEA, secret, Update(content=TEA.content), sure, TEA, Delete(), TEA)
+
+    def write_all(unit: Unit) -> None:
+        for intent in said:
+            do(unit, ONE, intent)
+
+    await write(store, write_all)
+    counting = await read(store, lambda unit: unit.journal.counting([ONE]))
+    assert [one.place for one in counting[ONE]] == [1, 2, 4, 5, 7, 8, 9]
+
+
+def any_operation(dice: random.Random) -> Operation:
+    content = Content(
+        text=dice.choice(["Likes tea", "Likes coffee"]),
+        key=dice.choice([None, "drink"]),
+        confidence=dice.choice([0.5, 0.9, 1.0]),
+        origin=dice.choice([Origin.MANUAL, Origin.MODEL]),
+        sensitive=dice.random() < 0.2,
+    )
+    says: list[Intent] = [Add(content=content), Update(content=content)]
+    rare: list[Intent] = [Pin(content=content), Unpin(), Archive(), Restore(), Delete(), Move(scope=ACCOUNT_SCOPE)]
+    intent = dice.choice([*says, *says, *says, *rare])
+    revoked = dice.random() < 0.2
+    return Operation(place=0, memory_id=ONE, scope=BOT_SCOPE, actor=Actor.MODEL, intent=intent, at=NOW, revoked=revoked)
 
 
 async def test_one_place_holds_one_operation(store: Store) -> None:

@@ -24,7 +24,7 @@ from souvenance.domain.journal import (
     apply,
     fold,
 )
-from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, Scope
+from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, Origin, Scope
 
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 _BOT = Scope.of_bot(BotId("bot_1"))
@@ -33,6 +33,7 @@ _CONTENTS = st.builds(
     text=st.sampled_from(["Likes tea", "Likes coffee"]),
     key=st.sampled_from([None, "drink"]),
     confidence=st.sampled_from([0.5, 0.9, 1.0]),
+    origin=st.sampled_from([Origin.MANUAL, Origin.MODEL]),
     sensitive=st.booleans(),
 )
 _INTENTS: st.SearchStrategy[Intent] = st.one_of(

@@ -8,9 +8,9 @@ from datetime import datetime
 
 from souvenance.app.change_memories import hold
 from souvenance.app.forget_dead import forget_dead
-from souvenance.domain.erasure import Stones, without_erased
+from souvenance.domain.erasure import Stones, comes_back, without_erased
 from souvenance.domain.ids import MemoryId, MessageId
-from souvenance.domain.journal import Operation, fold
+from souvenance.domain.journal import fold
 from souvenance.domain.memory import Memory, MemoryState
 from souvenance.domain.terms import terms
 from souvenance.ports.memories import Kind
@@ -33,7 +33,7 @@ def refold(unit: Unit, memory_id: MemoryId) -> Memory | None:
     before = unit.memories.get(memory_id)
     hold(unit, before.scope)
     unit.owners.next_place()
-    memory = fold(_standing(unit, before)) or replace(before, state=MemoryState.DELETED)
+    memory = _now(unit, before) or replace(before, state=MemoryState.DELETED)
     hold(unit, memory.scope)
     saved = unit.memories.save(_beside(unit, memory))
     if saved.state is MemoryState.DELETED:
@@ -46,16 +46,22 @@ def refold(unit: Unit, memory_id: MemoryId) -> Memory | None:
     return unit.memories.get(memory_id)
 
 
-def _standing(unit: Unit, before: Memory) -> list[Operation]:
-    """Its operations; those that would let it say again what a person erased since then fall for good (M14)."""
-    operations = unit.journal.of_memory(before.memory_id)
+def _now(unit: Unit, before: Memory) -> Memory | None:
+    """What it is by the operations that stand. Those that would let it say again what a person erased since then fall
+    for good (M14); only for these are all of a long history read.
+    """
+    journal, memory_id = unit.journal, before.memory_id
+    memory = fold(journal.counting([memory_id]).get(memory_id, ()))
+    if memory is None or not comes_back(before, memory) or not _tombstones(unit)(memory):
+        return memory
+    operations = journal.of_memory(memory_id)
     left = without_erased(before, operations, _tombstones(unit))
-    unit.journal.let_fall([now.place for now, was in zip(left, operations, strict=True) if now.revoked > was.revoked])
-    return left
+    journal.let_fall([now.place for now, was in zip(left, operations, strict=True) if now.revoked > was.revoked])
+    return fold(left)
 
 
 def _tombstones(unit: Unit) -> Stones:
-    return lambda content: unit.erasures.tombstones(text=content.text, key=content.key, subject=content.subject)
+    return lambda said: unit.erasures.tombstones(text=said.text, key=said.key, subject=said.subject)
 
 
 def _beside(unit: Unit, memory: Memory) -> Memory:

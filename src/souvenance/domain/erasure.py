@@ -8,7 +8,7 @@ from datetime import datetime
 
 from souvenance.domain.equals import identity, words_of
 from souvenance.domain.ids import ErasureId, MemoryId, MessageId
-from souvenance.domain.journal import Anchor, Content, Operation, content_of, fold
+from souvenance.domain.journal import Anchor, Content, Operation, content_of, fold, text_when_moved
 from souvenance.domain.memory import Memory, MemoryState, Scope
 
 
@@ -33,8 +33,8 @@ class Tombstone:
     erased_at: datetime
 
 
-Stones = Callable[[Content], Sequence[Tombstone]]
-"""The tombstones of what a content says, in whatever scope."""
+Stones = Callable[[Memory], Sequence[Tombstone]]
+"""The tombstones of what a memory says, in whatever scope."""
 
 
 def stands_against(stone: Tombstone, scope: Scope, content: Content, anchors: Iterable[Anchor]) -> bool:
@@ -51,21 +51,26 @@ def stands_against(stone: Tombstone, scope: Scope, content: Content, anchors: It
 
 
 def without_erased(before: Memory, operations: Sequence[Operation], stones: Stones) -> list[Operation]:
-    """The operations of a memory, those revoked that would let it say again what a person erased since then.
-
-    A pinned one stays (M5), and so does one that says it already: nothing comes back by these. One that is being erased
-    waits for what becomes of its own offer.
-    """
+    """The operations of a memory, those revoked that would let it say again what a person erased since then."""
     left = list(operations)
-    while before.state is not MemoryState.ERASING:
-        memory = fold(left)
-        if memory is None or memory.pinned or memory.state is not MemoryState.LIVE or _says_already(before, memory):
-            return left
-        fallen = {one.place for one in left if _says(one, memory) and _is_buried(one, memory.scope, stones)}
+    while (memory := fold(left)) is not None and comes_back(before, memory):
+        buried = stones(memory)
+        fallen = {one.place for one in left if _says(one, memory) and _is_buried(one, memory.scope, buried)}
         if not fallen:
             return left
         left = [replace(one, revoked=True) if one.place in fallen else one for one in left]
     return left
+
+
+def comes_back(before: Memory, after: Memory) -> bool:
+    """Whether a memory that is folded anew says something that it did not say before.
+
+    A pinned one stays (M5), and so does one that says it already: nothing comes back by these. One that is being erased
+    waits for what becomes of its own offer.
+    """
+    if before.state is MemoryState.ERASING or after.pinned or after.state is not MemoryState.LIVE:
+        return False
+    return not _says_already(before, after)
 
 
 def _says_already(before: Memory, memory: Memory) -> bool:
@@ -77,10 +82,12 @@ def _words(memory: Memory) -> tuple[Scope, str, str]:
 
 
 def _says(operation: Operation, memory: Memory) -> bool:
+    """Whether it says what the memory says, as it is or since it was moved (M8)."""
     content = content_of(operation.intent)
     if operation.revoked or content is None:
         return False
-    return content.key == memory.key and _said(content) == _said(memory)
+    moved = replace(content, text=text_when_moved(content.key, content.text), key=None)
+    return any(one.key == memory.key and _said(one) == _said(memory) for one in (content, moved))
 
 
 def _said(one: Content | Memory) -> str:
@@ -88,7 +95,5 @@ def _said(one: Content | Memory) -> str:
     return words_of(text=one.text, key=None, subject=one.subject if one.key is None else "")
 
 
-def _is_buried(operation: Operation, scope: Scope, stones: Stones) -> bool:
-    content = content_of(operation.intent)
-    assert content is not None, "it says something"
-    return any(stone.scope in {scope, operation.scope} and operation.at <= stone.erased_at for stone in stones(content))
+def _is_buried(operation: Operation, scope: Scope, stones: Sequence[Tombstone]) -> bool:
+    return any(stone.scope in {scope, operation.scope} and operation.at <= stone.erased_at for stone in stones)

@@ -132,16 +132,20 @@ def fold(operations: Iterable[Operation]) -> Memory | None:
     memory: Memory | None = None
     standing = [operation for operation in operations if not operation.revoked]
     for operation, next_one in zip_longest(standing, standing[1:]):
-        if not (_live(memory) and _leaves_nothing(operation, next_one)):
+        if next_one is None or not (_live(memory) and leaves_nothing(operation, next_one)):
             memory = apply(memory, operation)
     return memory
 
 
-def _leaves_nothing(operation: Operation, next_one: Operation | None) -> bool:
-    """Whether a live memory is the same without this update, since the next one says something else at once."""
-    intent = operation.intent
-    followed = next_one is not None and type(next_one.intent) is Update
-    return followed and type(intent) is Update and not intent.content.sensitive
+def leaves_nothing(operation: Operation, next_one: Operation) -> bool:
+    """Whether a live memory is the same without this operation, since the next that stands says something at once."""
+    intent, then = operation.intent, next_one.intent
+    if type(then) is Update:
+        return type(intent) is Add or (type(intent) is Update and not intent.content.sensitive)
+    if type(then) is Add and type(intent) is Add:
+        said, again = intent.content, then.content
+        return said.confidence <= again.confidence and said.origin is again.origin
+    return False
 
 
 def apply(memory: Memory | None, operation: Operation) -> Memory | None:

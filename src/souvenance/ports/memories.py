@@ -217,6 +217,12 @@ class Journal(Protocol):
         """The same for many at once; one without operations is left out."""
         ...
 
+    def counting(self, memory_ids: Sequence[MemoryId]) -> dict[MemoryId, list[Operation]]:
+        """The operations that `fold` makes each memory of, in order, without causes and sources: those that stand, but
+        for those that leave nothing since the next says something else at once.
+        """
+        ...
+
     def settle(self, origins: Sequence[MessageId]) -> list[MemoryId]:
         """Answer anew, for each operation with one of these causes, whether any of its causes is held and chosen in any
         conversation (T4); mark what is revoked or stands again. Returns the memories to fold again, by id.

@@ -5,39 +5,46 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import BindParameter, Row, bindparam, delete, exists, insert, not_, or_, select, union, update
+from sqlalchemy import (
+    BindParameter,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    not_,
+    or_,
+    select,
+    union,
+    update,
+)
 
 from souvenance.domain.ids import ConversationId, MemoryId, MessageId
 from souvenance.domain.journal import Actor, Anchor, Operation
 from souvenance.domain.memory import Evidence
+from souvenance.storage import intents
 from souvenance.storage.batches import batches
+from souvenance.storage.blanks import blank_of
 from souvenance.storage.evidence import SqlEvidence
-from souvenance.storage.intents import intent_of, stored_of
 from souvenance.storage.memory_rows import scope_of
 from souvenance.storage.repository import Repository, owned
 from souvenance.storage.schema import causes, evidence, messages, operations, owners
 
 _PUT, _PUT_CAUSES = insert(operations), insert(causes)
-_OPERATIONS = (
-    select(
-        operations.c.place,
-        operations.c.memory_id,
-        operations.c.scope,
-        operations.c.actor,
-        operations.c.intent,
-        operations.c.content,
-        operations.c.at,
-        operations.c.revoked,
-    )
-    .where(owned(operations), operations.c.memory_id.in_(bindparam("ids", expanding=True)))
-    .order_by(operations.c.place)
+_COLUMNS = tuple(
+    operations.c[name] for name in ("place", "memory_id", "scope", "actor", "at", "revoked", *intents.COLUMNS)
 )
+_OF_THESE = operations.c.memory_id.in_(bindparam("ids", expanding=True))
+_OPERATIONS = select(*_COLUMNS).where(owned(operations), _OF_THESE).order_by(operations.c.place)
 _CAUSES = (
     select(causes.c.place, causes.c.message_origin, causes.c.said_origin, causes.c.held_in)
     .join_from(operations, causes, causes.c.place == operations.c.place)
-    .where(owned(operations), owned(causes), operations.c.memory_id.in_(bindparam("ids", expanding=True)))
+    .where(owned(operations), owned(causes), _OF_THESE)
     .order_by(causes.c.place, causes.c.message_origin)
 )
 _HANGS_ON = select(causes.c.place, causes.c.message_origin, causes.c.said_origin, causes.c.held_in).where(
@@ -95,7 +102,39 @@ _SETTLE = (
     .values(revoked=not_(operations.c.revoked))
     .returning(operations.c.memory_id)
 )
+
+
+def _counting() -> Select[Any]:
+    """The standing operations of some memories, but for those that leave nothing (`domain.journal.leaves_nothing`) and
+    follow one after which a memory is live for certain.
+    """
+    over: dict[str, Any] = {"partition_by": operations.c.memory_id, "order_by": operations.c.place}
+    neighbours = (
+        func.lag(operations.c.intent, 1, "").over(**over).label("before"),
+        func.lead(operations.c.intent, 1, "").over(**over).label("then"),
+        func.lead(operations.c.confidence).over(**over).label("then_confidence"),
+        func.lead(operations.c.origin).over(**over).label("then_origin"),
+    )
+    looked_at = [operations.c[name] for name in ("place", "intent", "confidence", "origin", "sensitive")]
+    standing = (
+        select(*looked_at, *neighbours).where(owned(operations), _OF_THESE, not_(operations.c.revoked)).subquery()
+    )
+    o = standing.c
+    said_anew = and_(o.then == "update", or_(o.intent == "add", and_(o.intent == "update", not_(o.sensitive))))
+    again = and_(o.then == "add", o.intent == "add", o.confidence <= o.then_confidence, o.origin == o.then_origin)
+    leaves_nothing = and_(o.before.in_(["add", "update", "pin"]), or_(said_anew, again))
+    counting = select(o.place).where(not_(leaves_nothing)).subquery()
+    return (
+        select(*_COLUMNS)
+        .join_from(operations, counting, counting.c.place == operations.c.place)
+        .where(owned(operations))
+        .order_by(operations.c.place)
+    )
+
+
+_COUNTING = _counting()
 _ACTORS = {actor.value: actor for actor in Actor}
+_Blank = blank_of(Operation)
 _THESE: BindParameter[list[int]] = bindparam("places", expanding=True)
 _FALL = update(operations).where(owned(operations), operations.c.place.in_(_THESE)).values(revoked=True)
 _CUT_LOOSE = delete(causes).where(owned(causes), causes.c.place.in_(_THESE))
@@ -130,6 +169,14 @@ class SqlJournal(Repository):
             said = self._evidence().by_place(ids)
             for row in self._rows(_OPERATIONS, ids=ids):
                 operation = _operation(row, anchors, said)
+                found[operation.memory_id].append(operation)
+        return dict(found)
+
+    def counting(self, memory_ids: Sequence[MemoryId]) -> dict[MemoryId, list[Operation]]:
+        found: defaultdict[MemoryId, list[Operation]] = defaultdict(list)
+        for ids in batches(list(dict.fromkeys(memory_ids))):
+            for row in self._rows(_COUNTING, ids=ids):
+                operation = _operation(row, {}, {})
                 found[operation.memory_id].append(operation)
         return dict(found)
 
@@ -191,16 +238,14 @@ class SqlJournal(Repository):
 
 
 def _row(operation: Operation) -> dict[str, object]:
-    word, content = stored_of(operation.intent)
     return {
         "place": operation.place,
         "memory_id": operation.memory_id,
         "scope": operation.scope.key,
         "actor": operation.actor,
-        "intent": word,
-        "content": content,
-        "revoked": operation.revoked,
         "at": operation.at,
+        "revoked": operation.revoked,
+        **intents.stored_of(operation.intent),
     }
 
 
@@ -229,15 +274,9 @@ def _anchor(row: Row[Any]) -> Anchor:
 def _operation(
     row: Sequence[Any], anchors: Mapping[int, tuple[Anchor, ...]], said: Mapping[int, tuple[Evidence, ...]]
 ) -> Operation:
-    # Unpacked by place: a long history is thousands of these (Z3).
-    place, memory_id, scope, actor, intent, content, at, revoked = row
-    return Operation(
-        place=place,
-        memory_id=memory_id,
-        scope=scope_of(scope),
-        actor=_ACTORS[actor],
-        intent=intent_of(intent, content, said.get(place, ())),
-        at=at,
-        causes=anchors.get(place, ()),
-        revoked=revoked,
-    )
+    o = _Blank()
+    place, o.memory_id, scope, actor, o.at, o.revoked, *stored = row
+    o.place, o.scope, o.actor = place, scope_of(scope), _ACTORS[actor]
+    o.intent, o.causes = intents.intent_of(stored, said.get(place, ())), anchors.get(place, ())
+    o.__class__ = Operation
+    return cast(Operation, o)

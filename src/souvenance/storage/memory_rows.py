@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import literal_column
 
 from souvenance.domain.equals import words_of
 from souvenance.domain.memory import Memory, MemoryState, Origin, Scope
+from souvenance.storage.blanks import blank_of
 from souvenance.storage.hashing import Hasher
 from souvenance.storage.schema import memories
 
@@ -33,6 +34,7 @@ IDENTITY = "identity"
 # Many rows are read in every turn: looking up is several times faster than calling an enumeration.
 _ORIGINS = {origin.value: origin for origin in Origin}
 _STATES = {state.value: state for state in MemoryState}
+_Blank = blank_of(Memory)
 scope_of = lru_cache(maxsize=1_024)(Scope.parse)
 
 
@@ -56,30 +58,14 @@ def identity_of(hasher: Hasher, *, text: str, key: str | None, subject: str) -> 
 
 
 def memory_of(row: Sequence[Any]) -> Memory:
+    m = _Blank()
     (
-        memory_id, scope, text, key, subject, pinned, archived, confidence, origin, language,
-        sensitive, created_at, updated_at, place, updated_place, changed, version, state,
+        m.memory_id, scope, m.text, m.key, m.subject, m.pinned, m.archived, m.confidence, origin, m.language,
+        m.sensitive, m.created_at, m.updated_at, m.place, m.updated_place, m.changed, m.version, state,
     ) = row  # fmt: skip
-    return Memory(
-        memory_id=memory_id,
-        scope=scope_of(scope),
-        text=text,
-        key=key,
-        subject=subject,
-        pinned=pinned,
-        archived=archived,
-        confidence=confidence,
-        origin=_ORIGINS[origin],
-        language=language,
-        sensitive=sensitive,
-        created_at=created_at,
-        updated_at=updated_at,
-        place=place,
-        updated_place=updated_place,
-        changed=changed,
-        version=version,
-        state=_STATES[state],
-    )
+    m.scope, m.origin, m.state = scope_of(scope), _ORIGINS[origin], _STATES[state]
+    m.__class__ = Memory
+    return cast(Memory, m)
 
 
 def values_of(memory: Memory, hasher: Hasher) -> dict[str, object]:

@@ -5,7 +5,7 @@ Migrations make it (`storage/migrations`); a test compares what they make with t
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Float, Index, Integer, LargeBinary, SmallInteger, String, Text, text
+from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, LargeBinary, SmallInteger, String, Text, text
 
 from souvenance.storage.columns import Content, ContentBytes
 from souvenance.storage.declare import WORD, flag, metadata, moment, number, owner, table, whole, word
@@ -199,12 +199,20 @@ operations = table(
     word("memory_id"),
     word("scope"),
     word("actor"),
-    word("intent"),
-    Column("content", Content, nullable=True),
-    flag("revoked"),
     moment("at"),
+    flag("revoked"),
+    word("intent"),
+    word("moved_to", nullable=True),
+    Column("text", Content, nullable=True),
+    Column("key", Content, nullable=True),
+    Column("subject", Content, nullable=True),
+    Column("confidence", Float, nullable=True),
+    word("origin", nullable=True),
+    word("language", nullable=True),
+    Column("sensitive", Boolean, nullable=True),
     Index("operations_by_memory", "owner_id", "memory_id", "place"),
 )
+"""From `text` on, what an intent that says something says, all or nothing; `moved_to` is a move's scope."""
 
 evidence = table(
     "evidence",

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from souvenance.domain.erasure import Stones, Tombstone, without_erased
 from souvenance.domain.ids import MemoryId
-from souvenance.domain.journal import Actor, Add, Content, Intent, Operation, Pin, Update, fold
+from souvenance.domain.journal import Actor, Add, Content, Intent, Move, Operation, Pin, Update, fold
 from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, MemoryState
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -39,7 +39,7 @@ def erased(text: str, *, minute: float) -> Stones:
         sources=(),
         erased_at=START + timedelta(minutes=minute),
     )
-    return lambda content: [stone] if content.text.casefold() == text.casefold() else []
+    return lambda memory: [stone] if memory.text.casefold() == text.casefold() else []
 
 
 def before(state: MemoryState, content: Content = RUM) -> Memory:
@@ -69,7 +69,7 @@ def test_m14_one_erased_text_under_another_falls_too() -> None:
     left = without_erased(
         before(MemoryState.DELETED),
         history(Add(content=TEA), Update(content=RUM)),
-        lambda content: [stone for stones in both for stone in stones(content)],
+        lambda memory: [stone for stones in both for stone in stones(memory)],
     )
     assert standing(left) == []
 
@@ -104,6 +104,13 @@ def test_m10_an_erased_text_falls_for_its_subject_only() -> None:
     left = without_erased(
         before(MemoryState.DELETED),
         operations,
-        lambda content: erased("Likes tea", minute=9)(content) if content.subject == "Bob" else [],
+        lambda memory: erased("Likes tea", minute=9)(memory) if memory.subject == "Bob" else [],
     )
     assert standing(left) == [1]
+
+
+def test_m8_what_says_an_erased_text_only_since_it_was_moved_falls_too() -> None:
+    keyed = Content(key="drink", text="tea")
+    operations = history(Add(content=keyed), Move(scope=ACCOUNT_SCOPE))
+    assert standing(without_erased(before(MemoryState.DELETED), operations, erased("Drink: tea", minute=9))) == [2]
+    assert without_erased(before(MemoryState.DELETED), operations, erased("tea", minute=9)) == operations
