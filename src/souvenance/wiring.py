@@ -9,6 +9,8 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from importlib.resources import files
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 from urllib.parse import urlsplit
@@ -26,6 +28,7 @@ from souvenance.models.tokens import O200k
 from souvenance.settings import Settings, refuse_unknown
 
 if TYPE_CHECKING:
+    from souvenance.domain.phrases import Phrases
     from souvenance.models.detect import Found, FoundKey, FoundServer
     from souvenance.models.upstreams import Provider, Upstreams
     from souvenance.ports.chat_model import ChatModel, ChatRequest, ModelChunk, ModelInfo
@@ -228,6 +231,7 @@ async def open_house(
         limits=limits,
         default_model=settings.model,
         summary_model=settings.summary_model,
+        read_phrases=installed_phrases,
     )
     house = House(kit=kit, settings=settings, detected=detected)
     try:
@@ -238,6 +242,17 @@ async def open_house(
         await house.close()
         raise
     return house
+
+
+@cache
+def installed_phrases() -> Phrases:
+    """The phrases of the installed language files, read once; SettingError when one is wrong."""
+    from souvenance.domain.read_phrases import read_phrases
+
+    folder = files("souvenance") / "languages"
+    return read_phrases(
+        {file.name: file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".toml")}
+    )
 
 
 def limits_of(settings: Settings) -> Limits:
