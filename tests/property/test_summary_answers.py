@@ -8,9 +8,9 @@ from collections.abc import Callable
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from souvenance.domain.limits import Level
+from souvenance.domain.limits import Level, Limits
 from souvenance.domain.summary import Item, Part, Spot
-from souvenance.prompts import condense, merge, refresh, summarise
+from souvenance.prompts import condense, deepen, merge, refresh, summarise
 from souvenance.prompts.numbered import Line, Old, Room, Summary
 from souvenance.prompts.question import BadAnswer
 
@@ -41,6 +41,9 @@ likely = {
     "day": plain,
     "line": st.integers(1, SHOWN),
     "rule": st.integers(1, RULES),
+    "subject": plain,
+    "number": st.integers(1, 2),
+    "lines": st.lists(st.integers(1, SHOWN), min_size=1, max_size=2),
 }
 SHAPES = {
     "promises": ("text", "kept", "first", "last"),
@@ -49,8 +52,11 @@ SHAPES = {
     "timeline": ("text", "day", "first", "last"),
     "rules": ("text", "line"),
     "taken_back": ("rule", "line"),
+    "add": ("text", "subject", "lines"),
+    "update": ("number", "text", "lines"),
+    "forget": ("number", "lines"),
 }
-WHOLES = (tuple(SHAPES), ("keep", *Part), ("keep", "timeline"), tuple(Part))
+WHOLES = (tuple(SHAPES)[:6], ("keep", *Part), ("keep", "timeline"), tuple(Part))
 AROUND = ("{}", "{}", "```json\n{}\n```", "<think>{}", "<think>a {</think>{}", "Well: {} ?", "{}{}")
 
 
@@ -73,12 +79,13 @@ def whole(names: tuple[str, ...]) -> st.SearchStrategy[object]:
 
 
 wholes = st.sampled_from(WHOLES).flatmap(whole)
+changes = whole(("add", "update", "forget"))
 
 
 @st.composite
-def answers(draw: st.DrawFn) -> str:
+def answers(draw: st.DrawFn, near: st.SearchStrategy[object]) -> str:
     """An answer near to one or far from it: around it prose or reasoning, and sometimes its end missing."""
-    said = json.dumps(draw(wholes | wholes | junk))
+    said = json.dumps(draw(near | near | junk))
     cut = draw(st.none() | st.none() | st.integers(0, len(said)))
     around = draw(
         st.sampled_from(["{}", "```json\n{}\n```", "<think>{}", "<think>a {</think>{}", "Well: {} ?", "{}{}"])
@@ -86,7 +93,7 @@ def answers(draw: st.DrawFn) -> str:
     return around.replace("{}", said[:cut])
 
 
-@given(answers() | st.text())
+@given(answers(wholes) | st.text())
 @example("<think>")
 def test_s1_an_answer_is_a_summary_of_what_was_shown_or_a_reason(answer: str) -> None:
     for read in READERS.values():
@@ -101,6 +108,18 @@ def test_s1_an_answer_is_a_summary_of_what_was_shown_or_a_reason(answer: str) ->
             assert not any(ord(char) < 32 for char in item.text + item.day + item.about)
         assert all(1 <= rule.line <= SHOWN and len(rule.text) <= 300 for rule in found.rules)
         assert all(1 <= one.line <= SHOWN and 1 <= one.rule <= RULES for one in found.taken_back)
+
+
+@given(answers(changes) | st.text())
+def test_v8_an_answer_is_at_most_three_changes_of_what_was_shown_or_a_reason(answer: str) -> None:
+    known = (deepen.Known(text="pinned", number=None), deepen.Known(text="other", number=2))
+    found = deepen.parse(answer, lines=SHOWN, memories=known, limits=Limits())
+    if isinstance(found, BadAnswer):
+        assert found.reason.strip()
+        return
+    assert len(found) <= 3
+    assert all(one.lines and set(one.lines) <= set(range(1, SHOWN + 1)) for one in found)
+    assert all(isinstance(one, deepen.Add) or one.number == 2 for one in found)
 
 
 @given(st.lists(st.tuples(texts, texts, texts), min_size=1, max_size=4), st.lists(texts, max_size=2))

@@ -18,7 +18,7 @@ VERSION = 1
 
 _NAME_SHOWN = 60
 
-_WORTH = (
+WORTH = (
     "Only what stays true for weeks: a name, a birthday, an allergy, a preference, an explicit promise. Never plot, "
     "mood, passing things or secrets."
 )
@@ -69,7 +69,7 @@ def writing(limits: Limits, *, session_scope: bool) -> tuple[JsonObject, ...]:
     if session_scope:
         remembered["this_conversation_only"] = {"type": "boolean"}
     return (
-        tool("remember", f"Keep a lasting fact. {_WORTH}", remembered, ["text"]),
+        tool("remember", f"Keep a lasting fact. {WORTH}", remembered, ["text"]),
         tool("update_memory", "Replace the text of one memory that has changed.", {"id": number, "text": text}),
         tool("forget", "Remove one memory that is wrong or that the user wants gone.", {"id": number}),
     )
