@@ -4,31 +4,47 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from datetime import datetime
 
+from souvenance.app.due_work import Work, make_due
 from souvenance.domain.conversation import Channel, Conversation, Message
 from souvenance.domain.limits import Level, Limits
 from souvenance.domain.window import TurnSize, begin, bounds
 from souvenance.ports.store import Unit
 
 
-def begin_window(unit: Unit, limits: Limits, conversation: Conversation) -> Conversation:
-    """The conversation with its window as it was; when nothing of it is left, with one that is filled anew from the
-    newest turns, what lies before it waiting (W4, W6). `messages` and `last_position` are right already.
+def begin_window(unit: Unit, limits: Limits, conversation: Conversation, now: datetime) -> Conversation:
+    """The conversation with its window as it was; when nothing of it is left, or turns before it wait and there is room
+    for them, with one that is filled anew from the newest turns. What lies between summary and window waits, and is due
+    to be summarised; what a node stands for never comes back (W4, W6). All else of the conversation is right already.
 
     The model's context may be smaller than the level's figures: then the next turn moves the window on.
     """
+<<<<<<< main
     if conversation.last_position >= conversation.window_start:
         return conversation
-    window = bounds(_level(unit, conversation), limits, context=sys.maxsize)
+=======
+    here, after = conversation.conversation_id, conversation.summarised_to
+    kept = conversation.window_start if conversation.last_position >= conversation.window_start else sys.maxsize
+    if kept < sys.maxsize and not unit.branches.said_between(here, after, kept):
+        return replace(conversation, waiting=0)
+    start = min(kept, _filled_anew(unit, limits, conversation))
+    waiting = unit.branches.said_between(here, after, start)
+    if waiting:
+        make_due(unit, Work.SUMMARY, here, unit.owner_id, now)
+    return replace(conversation, window_start=start, waiting=waiting)
+
+
+def _filled_anew(unit: Unit, limits: Limits, conversation: Conversation) -> int:
+    """Where the window begins that takes the newest turns which no node stands for."""
+>>>>>>> mine
+    window = bounds(level_of(unit, conversation), limits, context=sys.maxsize)
     newest = unit.messages.page(conversation.conversation_id, before=None, limit=window.messages + 1)
-    if not newest:
-        return replace(conversation, window_start=0, waiting=0)
-    start = begin(_turns(newest), window, limits)
-    held = sum(message.position >= start for message in newest)
-    return replace(conversation, window_start=start, waiting=conversation.messages - held)
+    told = [message for message in newest if message.position > conversation.summarised_to]
+    return begin(_turns(told), window, limits) if told else 0
 
 
-def _level(unit: Unit, conversation: Conversation) -> Level:
+def level_of(unit: Unit, conversation: Conversation) -> Level:
     """W2."""
     if conversation.bot_id is None or conversation.channel in (Channel.TELEGRAM, Channel.DISCORD):
         return Level.BALANCED

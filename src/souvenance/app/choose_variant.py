@@ -41,9 +41,12 @@ def _chosen(unit: Unit, turn_id: TurnId, part: int, variant: int, now: datetime)
     leaves = [m for m in replies if m.part == part and m.chosen]
     exchange(unit, leaves=leaves, comes=[comes], now=now)
     fence(unit, turn)
+    more = 1 - len(leaves)
+    waits = conversation.summarised_to < turn.position < conversation.window_start
     grown = replace(
         conversation,
-        messages=conversation.messages + 1 - len(leaves),
+        messages=conversation.messages + more,
+        waiting=conversation.waiting + (more if waits else 0),
         updated_at=now,
         version=conversation.version + 1,
     )

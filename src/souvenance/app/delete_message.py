@@ -7,8 +7,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from souvenance.app.begin_window import begin_window
+from souvenance.app.cut_summary import cut_summary
 from souvenance.app.history_chain import rechain_from
 from souvenance.app.kit import Kit
+from souvenance.app.mark_stale import blank_nodes_over, mark_stale
+from souvenance.app.release_rules import release_deleted
 from souvenance.app.undisturbed import conversation_of, fence, undisturbed
 from souvenance.app.undo_writes import undo_removed
 from souvenance.domain.conversation import Conversation, Message, Role, TurnState
@@ -46,11 +49,14 @@ def _delete(unit: Unit, limits: Limits, message_id: MessageId, now: datetime) ->
     _mend_turn(unit, message, [one for one in said if one not in gone])
     unit.prompts.forget_replies(conversation.conversation_id, ids)
     unit.prompts.blank(ids)
+    blank_nodes_over(unit, conversation.conversation_id, mark_stale(unit, gone, now))
+    release_deleted(unit, message)
     unit.drafts.remove_drawn_from(ids)
     undo_removed(unit, [one.origin_id for one in gone], now)
     unit.index.remove_all(Kind.MESSAGE, ids)
-    shortened = _shortened(unit, limits, conversation, message, chosen=sum(one.chosen for one in gone))
-    kept = replace(shortened, updated_at=now, version=conversation.version + 1)
+    counted = replace(conversation, messages=conversation.messages - sum(one.chosen for one in gone), updated_at=now)
+    shortened = _shortened(unit, limits, counted, message)
+    kept = replace(shortened, version=conversation.version + 1)
     unit.conversations.save(kept)
     return kept
 
@@ -67,16 +73,9 @@ def _mend_turn(unit: Unit, message: Message, left: Sequence[Message]) -> None:
         unit.turns.save(replace(turn, state=TurnState.OPEN, acknowledged=False))
 
 
-def _shortened(
-    unit: Unit, limits: Limits, conversation: Conversation, message: Message, *, chosen: int
-) -> Conversation:
-    """The conversation with its counts, its end, its window and its hashes right again."""
-    waited = message.position < conversation.window_start
+def _shortened(unit: Unit, limits: Limits, conversation: Conversation, message: Message) -> Conversation:
+    """The conversation with its end, its summary, its window and its hashes right again."""
     last = unit.turns.last(conversation.conversation_id)
-    counted = replace(
-        conversation,
-        last_position=-1 if last is None else last.position,
-        messages=conversation.messages - chosen,
-        waiting=max(0, conversation.waiting - chosen) if waited else conversation.waiting,
-    )
-    return rechain_from(unit, begin_window(unit, limits, counted), message.position)
+    cut = cut_summary(unit, conversation, last)
+    ready = begin_window(unit, limits, cut, conversation.updated_at)
+    return rechain_from(unit, ready, message.position)

@@ -16,6 +16,7 @@ class Work(StrEnum):
     """What may be due. The subject of each is a conversation's id."""
 
     SUMMARY = "summary"
+    REFRESH = "refresh"
     REBUILD = "rebuild"
     DEEPER = "deeper"
 

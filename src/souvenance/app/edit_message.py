@@ -8,7 +8,9 @@ from datetime import datetime
 
 from souvenance.app.history_chain import rechain_from
 from souvenance.app.kit import Kit
+from souvenance.app.mark_stale import mark_stale
 from souvenance.app.off_loop import off_loop
+from souvenance.app.release_rules import check_rules
 from souvenance.app.undisturbed import conversation_of, fence, undisturbed
 from souvenance.app.undo_writes import undo_removed
 from souvenance.domain.conversation import Message, Role
@@ -69,6 +71,8 @@ def _write(unit: Unit, edit: _Edit) -> Message:
     unit.messages.save(message)
     fence(unit, unit.turns.get(message.turn_id))
     undo_removed(unit, [before.origin_id], edit.now)
+    mark_stale(unit, [message], edit.now)
+    check_rules(unit, message)
     unit.drafts.remove_drawn_from([message.message_id])
     unit.index.put(Kind.MESSAGE, message.message_id, edit.terms)
     chained = rechain_from(unit, conversation, message.position)

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from souvenance.app.begin_window import begin_window
 from souvenance.app.copy_session import copy_session
+from souvenance.app.copy_summary import copy_summary
 from souvenance.app.history_chain import hash_up_to
 from souvenance.app.kit import Kit
 from souvenance.domain.conversation import Conversation, Message, Role, Turn, TurnState
@@ -19,8 +20,9 @@ from souvenance.ports.store import Unit
 
 
 async def fork(kit: Kit, owner_id: OwnerId, message_id: MessageId, *, of: ConversationId | None = None) -> Conversation:
-    """A new conversation with the messages up to and with this one, each variant as it is, and a copy of the session
-    memory drawn from them (M1). NotFound when the owner, or the conversation `of` that is named, has no such message.
+    """A new conversation with the messages up to and with this one, each variant as it is, a copy of the session
+    memory drawn from them (M1), and of the summary what stands for them (S10). NotFound when the owner, or the
+    conversation `of` that is named, has no such message.
 
     Copies keep their origin, so the fork itself revokes and restores no write. A turn whose reply is not copied is
     open. At a variant that is not chosen the fork is as at the chosen one: it holds both.
@@ -45,13 +47,15 @@ async def fork(kit: Kit, owner_id: OwnerId, message_id: MessageId, *, of: Conver
 def _empty(
     parent: Conversation, fork_id: ConversationId, position: int, held: Sequence[Held], now: datetime
 ) -> Conversation:
-    """The fork before anything is copied: as its parent, but no client's."""
+    """The fork before anything is copied: as its parent, but no client's; nothing of it is read again (V8)."""
     return replace(
         parent,
         conversation_id=fork_id,
         parent_id=parent.conversation_id,
         fork_position=position,
         last_position=position,
+        summarised_to=-1,
+        deepened_to=position,
         messages=sum(one.chosen for one in held),
         client="",
         client_ref="",
@@ -72,8 +76,9 @@ def _copied(unit: Unit, kit: Kit, parent: Conversation, made: Conversation, held
     unit.turns.put_all([_turn(one, turns[one.turn_id], fork_id, answered=one.turn_id in answered) for one in before])
     unit.messages.put_all([_message(one, messages[one.message_id], turns[one.turn_id], fork_id) for one in said])
     unit.index.copy(Kind.MESSAGE, {str(old): new for old, new in messages.items()})
-    whole = replace(made, history_hash=hash_up_to(unit, made, unit.turns.last(fork_id)))
-    ready = begin_window(unit, kit.limits, whole)
+    summed_up = copy_summary(unit, kit, parent, made, messages)
+    whole = replace(summed_up, history_hash=hash_up_to(unit, made, unit.turns.last(fork_id)))
+    ready = begin_window(unit, kit.limits, whole, made.created_at)
     unit.conversations.save(ready)
     return replace(ready, version=ready.version + 1)
 

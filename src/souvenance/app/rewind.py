@@ -6,8 +6,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from souvenance.app.begin_window import begin_window
+from souvenance.app.cut_summary import cut_summary
 from souvenance.app.history_chain import hash_up_to
 from souvenance.app.kit import Kit
+from souvenance.app.release_rules import release_after
 from souvenance.app.undisturbed import undisturbed
 from souvenance.app.undo_writes import undo_removed
 from souvenance.domain.conversation import Conversation
@@ -58,18 +60,15 @@ def cut_after(unit: Unit, limits: Limits, conversation: Conversation, position: 
     unit.branches.end_epochs(here)
     undo_removed(unit, [one.origin_id for one in gone], now)
     unit.index.remove_all(Kind.MESSAGE, [one.message_id for one in gone])
+    release_after(unit, here, position)
     last = unit.turns.last(here)
-    rewound = begin_window(
-        unit,
-        limits,
-        replace(
-            conversation,
-            last_position=-1 if last is None else last.position,
-            messages=conversation.messages - sum(one.chosen for one in gone),
-            history_hash=hash_up_to(unit, conversation, last),
-            updated_at=now,
-            version=conversation.version + 1,
-        ),
+    shortened = replace(
+        cut_summary(unit, conversation, last),
+        messages=conversation.messages - sum(one.chosen for one in gone),
+        history_hash=hash_up_to(unit, conversation, last),
+        updated_at=now,
+        version=conversation.version + 1,
     )
+    rewound = begin_window(unit, limits, shortened, now)
     unit.conversations.save(rewound)
     return rewound

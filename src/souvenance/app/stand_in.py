@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from souvenance.app.kit import Kit
+from souvenance.app.mark_stale import mark_stale
 from souvenance.app.open_turn import OpenedTurn
 from souvenance.app.undo_writes import undo_writes
 from souvenance.domain.conversation import Message, MessageState, Role
@@ -33,13 +34,14 @@ def left_by(opened: OpenedTurn, earlier: Sequence[Message]) -> list[Message]:
 
 def exchange(unit: Unit, *, leaves: Sequence[Message], comes: Sequence[Message], now: datetime) -> None:
     """Choose these messages instead of those: the writes of those that leave are revoked, those of the ones that come
-    stand again, and every memory that either touched is folded anew (T3).
+    stand again, every memory that either touched is folded anew, and summary nodes over either are stale (T3, S9).
     """
     for message in leaves:
         unit.messages.save(replace(message, chosen=False))
     for message in comes:
         unit.messages.save(replace(message, chosen=True))
     if leaves or comes:
+        mark_stale(unit, [*leaves, *comes], now)
         undo_writes(unit, [m.origin_id for m in (*leaves, *comes)], now)
 
 

@@ -27,6 +27,10 @@ class Branches(Protocol):
         """Every message of the turns after this position, variants that were not chosen included, in order."""
         ...
 
+    def said_between(self, conversation_id: ConversationId, after: int, before: int) -> int:
+        """How many chosen messages stand in the turns between these positions, neither included."""
+        ...
+
     def copies(self, conversation_id: ConversationId, origins: Sequence[MessageId]) -> dict[MessageId, Held]:
         """By origin, the chosen messages of this conversation that are one of these, or a copy of it."""
         ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Delete, Integer, Row, Table, bindparam, delete, select, update
+from sqlalchemy import Delete, Integer, Row, Table, bindparam, delete, func, select, update
 
 from souvenance.domain.ids import ConversationId, MessageId, TurnId
 from souvenance.domain.memory import Scope
@@ -35,6 +35,17 @@ _HELD = (
     .order_by(_M.position, _M.part, _M.variant)
 )
 _LATER = _HELD.where(_M.position > _AFTER)
+_SAID_BETWEEN = (
+    select(func.count())
+    .select_from(messages)
+    .where(
+        owned(messages),
+        _M.conversation_id == bindparam("conversation"),
+        _M.position > _AFTER,
+        _M.position < bindparam("before", type_=Integer),
+        _M.chosen,
+    )
+)
 _COPIES = _HELD.where(_ORIGINS, _M.chosen)
 _STILL_HELD = select(_M.origin_id).where(owned(messages), _ORIGINS).distinct()
 _REMOVE_MESSAGES = delete(messages).where(owned(messages), _M.message_id.in_(bindparam("ids", expanding=True)))
@@ -66,6 +77,10 @@ class SqlBranches(Repository):
 
     def held(self, conversation_id: ConversationId, *, after: int = -1) -> list[Held]:
         return [_held(row) for row in self._rows(_LATER, conversation=conversation_id, after=after)]
+
+    def said_between(self, conversation_id: ConversationId, after: int, before: int) -> int:
+        counted: int = self._run(_SAID_BETWEEN, conversation=conversation_id, after=after, before=before).scalar_one()
+        return counted
 
     def copies(self, conversation_id: ConversationId, origins: Sequence[MessageId]) -> dict[MessageId, Held]:
         return {
