@@ -20,10 +20,6 @@ def begin_window(unit: Unit, limits: Limits, conversation: Conversation, now: da
 
     The model's context may be smaller than the level's figures: then the next turn moves the window on.
     """
-<<<<<<< main
-    if conversation.last_position >= conversation.window_start:
-        return conversation
-=======
     here, after = conversation.conversation_id, conversation.summarised_to
     kept = conversation.window_start if conversation.last_position >= conversation.window_start else sys.maxsize
     if kept < sys.maxsize and not unit.branches.said_between(here, after, kept):
@@ -37,7 +33,6 @@ def begin_window(unit: Unit, limits: Limits, conversation: Conversation, now: da
 
 def _filled_anew(unit: Unit, limits: Limits, conversation: Conversation) -> int:
     """Where the window begins that takes the newest turns which no node stands for."""
->>>>>>> mine
     window = bounds(level_of(unit, conversation), limits, context=sys.maxsize)
     newest = unit.messages.page(conversation.conversation_id, before=None, limit=window.messages + 1)
     told = [message for message in newest if message.position > conversation.summarised_to]
