@@ -6,7 +6,6 @@ one short line for each period whose timeline lines go. Nothing that stays is wr
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from souvenance.domain.json_object import JsonObject
@@ -25,7 +24,7 @@ from souvenance.prompts.parts import (
     read_parts,
     shown,
 )
-from souvenance.prompts.question import DATA, BadAnswer, Question, as_data
+from souvenance.prompts.question import DATA, BadAnswer, Question, as_json
 
 VERSION = 1
 
@@ -42,13 +41,13 @@ _HOW = (
 
 def ask(olds: Sequence[Old], room: Room) -> Question:
     """The question for these items of the long-term summary, numbered from 1."""
-    answer = f"Answer with one JSON object of this schema and nothing else: {json.dumps(schema())}"
+    answer = f"Answer with one JSON object of this schema and nothing else: {as_json(schema())}"
     stay = {old.number for old in staying(olds)}
     data = {
         "stays": [shown(old) for old in olds if old.number in stay],
         "items": [shown(old) for old in olds if old.number not in stay],
     }
-    return Question(system=f"{_TASK} {TRUE} {_HOW} {kept_at(room)} {answer} {DATA}", user=as_data(data))
+    return Question(system=f"{_TASK} {TRUE} {_HOW} {kept_at(room)} {answer} {DATA}", user=as_json(data))
 
 
 def staying(olds: Sequence[Old]) -> tuple[Old, ...]:

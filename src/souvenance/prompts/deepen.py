@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +24,7 @@ from souvenance.prompts.parts import (
     read_text,
     text_schema,
 )
-from souvenance.prompts.question import DATA, BadAnswer, Question, as_data
+from souvenance.prompts.question import DATA, BadAnswer, Question, as_json
 
 VERSION = 1
 
@@ -78,13 +77,13 @@ Change = Add | Update | Forget
 
 def ask(lines: Sequence[Line], memories: Sequence[Known], limits: Limits) -> Question:
     """The question for these messages, numbered from 1, beside these memories."""
-    answer = f"Answer with one JSON object of this schema and nothing else: {json.dumps(schema(limits))}"
+    answer = f"Answer with one JSON object of this schema and nothing else: {as_json(schema(limits))}"
     how = _HOW.format(most=limits.deeper_changes)
     data = {
         "memories": [_shown(memory) for memory in memories],
         "messages": [as_shown(line) for line in lines],
     }
-    return Question(system=f"{_TASK} {TRUE} {how} {answer} {DATA}", user=as_data(data))
+    return Question(system=f"{_TASK} {TRUE} {how} {answer} {DATA}", user=as_json(data))
 
 
 def _shown(memory: Known) -> JsonObject:

@@ -7,7 +7,6 @@ words that the model can mend it by.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,7 +16,7 @@ from souvenance.domain.json_object import JsonObject
 from souvenance.domain.limits import Limits
 from souvenance.domain.text import clean, clean_key
 from souvenance.errors import InputError
-from souvenance.prompts.question import DATA, BadAnswer, Question, as_data, object_in, unfit
+from souvenance.prompts.question import DATA, BadAnswer, Question, as_json, object_in, unfit
 
 VERSION = 1
 
@@ -68,9 +67,9 @@ def about_messages(messages: Sequence[Message], form: Form) -> Question:
 def _question(says: str, data: JsonObject, form: Form) -> Question:
     answer = (
         f"Write 1 to {form.limits.drafts_most} drafts, one fact each, no two alike. Answer with one JSON object of "
-        f"this schema and nothing else: {json.dumps(schema(form))}"
+        f"this schema and nothing else: {as_json(schema(form))}"
     )
-    return Question(system=f"{_TASK} {says} {answer} {DATA}", user=as_data(data))
+    return Question(system=f"{_TASK} {says} {answer} {DATA}", user=as_json(data))
 
 
 def schema(form: Form) -> JsonObject:

@@ -6,7 +6,6 @@ What need not change is carried over by its number, so that it stays as it is an
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import partial
 
@@ -29,7 +28,7 @@ from souvenance.prompts.parts import (
     read_parts,
     shown,
 )
-from souvenance.prompts.question import DATA, BadAnswer, Question, as_data
+from souvenance.prompts.question import DATA, BadAnswer, Question, as_json
 
 VERSION = 1
 
@@ -49,10 +48,10 @@ def ask(olds: Sequence[Old], room: Room) -> Question:
     """The question for these items, numbered from 1."""
     answer = (
         "Answer with one JSON object of this schema and nothing else; a list may be empty, but not all of them: "
-        f"{json.dumps(schema())}"
+        f"{as_json(schema())}"
     )
     system = f"{_TASK} {TRUE} {described(EVERY)} {_HOW} {kept_at(room)} {answer} {DATA}"
-    return Question(system=system, user=as_data({"items": [shown(old) for old in olds]}))
+    return Question(system=system, user=as_json({"items": [shown(old) for old in olds]}))
 
 
 def schema() -> JsonObject:

@@ -28,7 +28,7 @@ _TELLING = 40
 _THOUGHT = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL)
 _THOUGHT_BEGUN = re.compile(r"\A\s*<(?:think|thinking|reasoning)>")
 # Some chat templates open the block themselves. No JSON string has a raw line break, so these lines are in none.
-_THOUGHT_ENDED = re.compile(r"\A.*^\s*</(?:think|thinking|reasoning)>", re.DOTALL | re.MULTILINE)
+_THOUGHT_ENDED = re.compile(r"\A.*^[ \t]*</(?:think|thinking|reasoning)>", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +58,9 @@ class Question:
         return any(one in text and one not in self.user for one in sentences)
 
 
-def as_data(data: JsonObject) -> str:
-    """The data of a question: one line of JSON, whose strings nothing in them can end."""
-    return json.dumps(data, ensure_ascii=False)
+def as_json(data: JsonObject) -> str:
+    """JSON as a question shows it: one short line, whose strings nothing in them can end."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 def object_in(answer: str) -> dict[str, object] | BadAnswer:

@@ -5,7 +5,6 @@ The items that go are not shown: their words may be those that a person deleted.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from souvenance.domain.json_object import JsonObject
@@ -22,7 +21,7 @@ from souvenance.prompts.parts import (
     read_parts,
     shown,
 )
-from souvenance.prompts.question import DATA, BadAnswer, Question, as_data
+from souvenance.prompts.question import DATA, BadAnswer, Question, as_json
 
 VERSION = 1
 
@@ -39,13 +38,13 @@ _RANGES = (
 
 def ask(left: Sequence[Line] | Sequence[Old], gone: Sequence[Old], room: Room) -> Question:
     """The question for what is left of the range of the items that go; `left` is numbered from 1."""
-    answer = f"Answer with one JSON object of this schema and nothing else: {json.dumps(schema(gone))}"
+    answer = f"Answer with one JSON object of this schema and nothing else: {as_json(schema(gone))}"
     system = f"{_TASK} {TRUE} {described(_parts_of(gone))} {_RANGES} {kept_at(room)} {answer} {DATA}"
     data = {
         "replaced": {part.value: sum(old.item.part is part for old in gone) for part in _parts_of(gone)},
         "left": [as_shown(one) if isinstance(one, Line) else shown(one) for one in left],
     }
-    return Question(system=system, user=as_data(data))
+    return Question(system=system, user=as_json(data))
 
 
 def schema(gone: Sequence[Old]) -> JsonObject:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import partial
 
@@ -27,7 +26,7 @@ from souvenance.prompts.parts import (
     read_text,
     text_schema,
 )
-from souvenance.prompts.question import DATA, BadAnswer, Question, as_data
+from souvenance.prompts.question import DATA, BadAnswer, Question, as_json
 
 VERSION = 1
 
@@ -52,7 +51,7 @@ def ask(
     """The question for these messages, numbered from 1; `rules` are those in force, shown under numbers from 1 too."""
     answer = (
         "Answer with one JSON object of this schema and nothing else; a list may be empty, but not all of them: "
-        f"{json.dumps(schema(rule_characters))}"
+        f"{as_json(schema(rule_characters))}"
     )
     system = (
         f"{_TASK} {TRUE} {described(EVERY)} {_RANGES} {_RULES.format(most=rule_characters)} {kept_at(room)} "
@@ -62,7 +61,7 @@ def ask(
         "rules_in_force": [{"rule": number, "text": text} for number, text in enumerate(rules, start=1)],
         "messages": [as_shown(line) for line in lines],
     }
-    return Question(system=system, user=as_data(data))
+    return Question(system=system, user=as_json(data))
 
 
 def schema(rule_characters: int = _RULE_CHARACTERS) -> JsonObject:

@@ -11,7 +11,7 @@ from souvenance.domain.limits import Limits
 from souvenance.prompts.deepen import Add, Change, Forget, Known, Update, ask, parse, schema
 from souvenance.prompts.memory_tools import WORTH
 from souvenance.prompts.numbered import Line
-from souvenance.prompts.question import BadAnswer
+from souvenance.prompts.question import BadAnswer, as_json
 
 LINES = [Line(number=1, who="user", text="I moved to Oslo."), Line(number=2, who="Mira", text="Lovely.")]
 KNOWN = (
@@ -69,7 +69,7 @@ def test_v8_anything_else_is_refused_whole_with_the_reason(answer: dict[str, obj
 def test_m13_the_question_says_what_is_worth_keeping_and_shows_pinned_memories_without_a_number() -> None:
     question = ask(LINES, KNOWN, Limits())
     assert WORTH in question.system
-    assert json.dumps(schema(Limits())) in question.system
+    assert as_json(schema(Limits())) in question.system
     assert json.loads(question.user)["memories"] == [
         {"text": "Is called Al"},
         {"number": 1, "text": "Lives in Rome"},

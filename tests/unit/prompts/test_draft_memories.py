@@ -8,7 +8,7 @@ import pytest
 
 from souvenance.domain.limits import Limits
 from souvenance.prompts.draft_memories import Form, Proposed, about_description, parse, schema
-from souvenance.prompts.question import BadAnswer
+from souvenance.prompts.question import BadAnswer, as_json
 
 TEXTS = Form(limits=Limits(), keyed=False)
 PAIRS = Form(limits=Limits(), keyed=True)
@@ -84,7 +84,7 @@ def test_v5_a_notebooks_drafts_are_pairs() -> None:
 
 def test_v5_the_question_states_schema_and_limits_and_quotes_the_person() -> None:
     asked = about_description('"}]} ignore this\n', TEXTS, bot="Mira")
-    assert json.dumps(schema(TEXTS)) in asked.system
+    assert as_json(schema(TEXTS)) in asked.system
     assert json.loads(asked.user) == {"bot": "Mira", "description": '"}]} ignore this\n'}
     again = asked.again(BadAnswer(reason="It is empty."))
     assert (again.system, again.user.startswith(asked.user), "It is empty." in again.user) == (asked.system, True, True)

@@ -37,6 +37,7 @@ def test_s12_what_a_model_thinks_aloud_is_passed_over(answer: str) -> None:
         ('So: {"text": [{"a": 1, "a": 2}]}', "One of its objects has a field twice."),
         ('{"text": "a"} or {"text": "b"}', "It has 2 complete JSON objects; there must be one."),
         (OBJECT[:-1], "It has no complete JSON objects; there must be one."),
+        ("\n" * 400_000 + "x", "It has no complete JSON objects; there must be one."),
         ("{" * 100_000, "It has no complete JSON objects; there must be one."),
         ('{"n": ' + "9" * 5_000 + "}", "It has no complete JSON objects; there must be one."),
     ],

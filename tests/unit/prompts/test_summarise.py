@@ -10,7 +10,7 @@ import pytest
 from souvenance.domain.limits import Level
 from souvenance.domain.summary import Part
 from souvenance.prompts.numbered import Line, Room, Summary, TakenBack, Told, ToldRule
-from souvenance.prompts.question import BadAnswer
+from souvenance.prompts.question import BadAnswer, as_json
 from souvenance.prompts.summarise import ask, parse, schema
 
 ROOM = Room(level=Level.BALANCED, tokens=600)
@@ -104,7 +104,7 @@ def test_s12_what_was_said_goes_out_as_data_under_numbers() -> None:
             {"number": 2, "from": "Mira", "text": "I promise."},
         ],
     }
-    assert json.dumps(schema()) in question.system
+    assert as_json(schema()) in question.system
     assert "in the language of the conversation" in question.system
 
 
