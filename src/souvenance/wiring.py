@@ -6,7 +6,7 @@ import asyncio
 import os
 import secrets
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -28,12 +28,16 @@ from souvenance.models.tokens import O200k
 from souvenance.settings import Settings, refuse_unknown
 
 if TYPE_CHECKING:
+    from souvenance.app.due_work import Work
     from souvenance.domain.phrases import Phrases
     from souvenance.models.detect import Found, FoundKey, FoundServer
     from souvenance.models.upstreams import Provider, Upstreams
     from souvenance.ports.chat_model import ChatModel, ChatRequest, ModelChunk, ModelInfo
     from souvenance.ports.clock import Clock, Ids
     from souvenance.ports.store import Store, Unit
+    from souvenance.worker.loop import Worker
+    from souvenance.worker.one_step import Step
+    from souvenance.worker.pace import Pace
 
 LOOK_AGAIN = timedelta(seconds=10)
 Probe = Callable[[str], None]
@@ -174,9 +178,19 @@ def _configured(settings: Settings, name: str) -> Provider:
 class House:
     """One opened installation: what the doors are handed. Close it, or use it in an `async with` block."""
 
-    def __init__(self, *, kit: Kit, settings: Settings, detected: DetectedModels | None) -> None:
+    def __init__(
+        self,
+        *,
+        kit: Kit,
+        settings: Settings,
+        detected: DetectedModels | None,
+        steps: Mapping[Work, Step] | None = None,
+        pace: Pace | None = None,
+    ) -> None:
         self.kit = kit
         self.settings = settings
+        self._steps = steps
+        self._pace = pace
         self.owner_id: OwnerId = LOCAL_ACCOUNT
         self._detected = detected
 
@@ -188,6 +202,24 @@ class House:
         """Load what the first reply would wait for."""
         if isinstance(self.kit.tokenizer, O200k):
             await asyncio.to_thread(self.kit.tokenizer.load)
+
+    def worker(self, *, grace: float | None = None) -> Worker:
+        """A worker for what is due here; `grace`: seconds that running steps get once it is to stop."""
+        from socket import gethostname
+
+        from souvenance.worker.loop import Worker
+        from souvenance.worker.pace import Pace
+
+        steps = _usual_steps() if self._steps is None else self._steps
+        pace = self._pace or Pace(at_once=self.settings.work_at_once)
+        pace = pace if grace is None else replace(pace, grace=grace)
+        return Worker(self.kit, steps, name=f"{os.getpid()}@{gethostname()}", pace=pace)
+
+    def at_work(self, *, grace: float | None = None) -> AbstractAsyncContextManager[None]:
+        """A block in which a worker runs beside, unless the settings say that none does here."""
+        from souvenance.worker.at_work import at_work
+
+        return at_work(self.worker(grace=grace)) if self.settings.work else nullcontext()
 
     async def close(self) -> None:
         """End the connections to models, then close the store."""
@@ -211,10 +243,13 @@ async def open_house(
     clock: Clock | None = None,
     ids: Ids | None = None,
     probe: Probe | None = None,
+    steps: Mapping[Work, Step] | None = None,
+    pace: Pace | None = None,
 ) -> House:
     """Open the store, make the local account if need be, and purge what an offer to undo no longer holds (M14).
 
-    `models`, `clock` and `ids` stand in for the configured ones. No model is contacted before one is asked for.
+    `models`, `clock`, `ids`, `steps` and `pace` (of workers) stand in for the usual ones. No model is contacted before
+    one is asked for, and no work is done before a worker is.
     Raises SettingError, StoreUnavailable, StoreTooNew.
     """
     clock = clock or SystemClock()
@@ -233,7 +268,7 @@ async def open_house(
         summary_model=settings.summary_model,
         read_phrases=installed_phrases,
     )
-    house = House(kit=kit, settings=settings, detected=detected)
+    house = House(kit=kit, settings=settings, detected=detected, steps=steps, pace=pace)
     try:
         await _make_account(kit)
         await purge_ended(kit)
@@ -242,6 +277,11 @@ async def open_house(
         await house.close()
         raise
     return house
+
+
+def _usual_steps() -> Mapping[Work, Step]:
+    """How each kind of background work is done."""
+    return {}
 
 
 @cache

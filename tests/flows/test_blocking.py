@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from souvenance import blocking
+from souvenance.blocking.background_work import BlockingBackgroundWork
 from souvenance.blocking.branches import BlockingBranches
 from souvenance.blocking.drafts import BlockingDrafts
 from souvenance.blocking.turns import BlockingTurns
 from souvenance.domain.conversation import MessageState
 from souvenance.errors import NotFound, SettingError, StoreUnavailable
 from souvenance.library import Souvenance
+from souvenance.library.background_work import BackgroundWork
 from souvenance.library.branches import Branches
 from souvenance.library.drafts import Drafts
 from souvenance.library.turns import Turns
@@ -74,6 +76,7 @@ def test_the_whole_door_is_mirrored(tmp_path: Path) -> None:
 DOORS = [
     (blocking.BlockingSouvenance, Souvenance),
     (BlockingTurns, Turns),
+    (BlockingBackgroundWork, BackgroundWork),
     (BlockingBranches, Branches),
     (BlockingDrafts, Drafts),
 ]

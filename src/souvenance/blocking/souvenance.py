@@ -13,6 +13,7 @@ from souvenance.app.find_similar import Similar
 from souvenance.app.prepare_turn import Prepared, Recorded
 from souvenance.app.query_memories import Hits
 from souvenance.app.remember import Remembered
+from souvenance.blocking.background_work import BlockingBackgroundWork
 from souvenance.blocking.branches import BlockingBranches
 from souvenance.blocking.drafts import BlockingDrafts
 from souvenance.blocking.loop_thread import LoopThread, Opening
@@ -38,6 +39,7 @@ class BlockingSouvenance:
         self.turns = BlockingTurns(self._thread, self._memory.turns)
         self.branches = BlockingBranches(self._thread, self._memory.branches)
         self.drafts = BlockingDrafts(self._thread, self._memory.drafts)
+        self.work = BlockingBackgroundWork(self._thread, self._memory.work)
 
     def __enter__(self) -> Self:
         return self

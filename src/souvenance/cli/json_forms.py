@@ -11,6 +11,7 @@ from souvenance.app.query_memories import MemoryHit, MessageHit
 from souvenance.domain.bot import Bot
 from souvenance.domain.conversation import Conversation, Message
 from souvenance.domain.draft import Draft
+from souvenance.domain.due import Due
 from souvenance.domain.erasure import Erasure
 from souvenance.domain.journal import Add, Operation, Pin, Update
 from souvenance.domain.memory import Evidence, Memory
@@ -196,4 +197,16 @@ def bot_form(bot: Bot) -> JsonForm:
         "created_at": bot.created_at.isoformat(),
         "updated_at": bot.updated_at.isoformat(),
         "version": bot.version,
+    }
+
+
+def work_form(due: Due) -> JsonForm:
+    return {
+        "kind": due.kind,
+        "conversation_id": due.subject,
+        "state": due.state.value,
+        "due_at": due.due_at.isoformat(),
+        "lease_until": None if due.lease_until is None else due.lease_until.isoformat(),
+        "failures": due.attempts,
+        "reason": due.reason,
     }

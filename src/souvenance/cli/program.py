@@ -20,6 +20,8 @@ from souvenance.cli.query import query
 from souvenance.cli.remember import remember
 from souvenance.cli.serve import serve
 from souvenance.cli.turns import turns
+from souvenance.cli.work import work
+from souvenance.cli.worker import worker
 
 program = typer.Typer(
     name="souvenance",
@@ -39,6 +41,8 @@ program.add_typer(bots, name="bots")
 program.add_typer(turns, name="turns")
 program.add_typer(conversations, name="conversations")
 program.add_typer(messages, name="messages")
+program.command()(worker)
+program.add_typer(work, name="work")
 program.command()(doctor)
 
 

@@ -27,6 +27,9 @@ def serve(
     allow_public_without_login: Annotated[
         bool, typer.Option("--allow-public-without-login", help="Let everyone who reaches it read and change memories.")
     ] = False,
+    work: Annotated[
+        bool | None, typer.Option("--work/--no-work", help="Whether background work is done here; it is unless set.")
+    ] = None,
     folder: Folder = None,
     database_url: Database = None,
 ) -> None:
@@ -37,6 +40,7 @@ def serve(
             "port": port,
             "model": model,
             "allow_public_without_login": allow_public_without_login or None,
+            "work": work,
             "folder": folder,
             "database_url": database_url,
         }
@@ -63,7 +67,7 @@ async def _serve(settings: Settings) -> None:
         raise missing_extra(error, "serve", "the server", "server") from error
     access = Access(hosts=frozenset(settings.allowed_hosts), origins=frozenset(settings.allowed_origins))
     warming: set[asyncio.Task[None]] = set()
-    async with await open_house(settings) as house:
+    async with await open_house(settings) as house, house.at_work():
 
         def announce(address: str) -> None:
             _tell(address, settings)

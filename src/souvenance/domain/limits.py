@@ -89,6 +89,10 @@ class Limits:
     answer_share: float = _figure(2.0, "S5", "of the budget", "how long a summarising model's answer may be")
     edited_node_tokens: int = _figure(20_000, "S6", "tokens", "a node's text as a person writes it")
     work_failures: int = _figure(5, "S1", "failures", "failures of a piece of background work before it is parked")
+    work_pause_seconds: int = _figure(
+        60, "S1", "seconds", "pause after the first failure of a piece of background work"
+    )
+    work_pause_growth: int = _figure(4, "S1", "times", "how much longer each further failure's pause is")
     work_spend_hour: int = _figure(400_000, "C4", "tokens an hour", "what background work may spend for one account")
     deeper_messages: int = _figure(6, "V8", "messages", "fewest new messages that are read for deeper memory")
     deeper_changes: int = _figure(3, "V8", "changes", "most changes of one reading for deeper memory")

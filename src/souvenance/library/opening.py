@@ -25,6 +25,9 @@ async def open_memory(
 ) -> AsyncIterator[Souvenance]:
     """The memory in `folder` (made if need be; the platform's data folder when None) or in a PostgreSQL database.
 
+    While it is open, background work that is due is done beside, unless `work=False`; closing waits for none of it:
+    what was in hand is given back, and done when somebody works again.
+
     `model` is the name of the default model, or an object that answers in place of all configured ones. `settings` are
     those of the reference page. Raises SettingError, StoreUnavailable, StoreTooNew.
     """
@@ -32,7 +35,8 @@ async def open_memory(
     read = read_settings({**settings, "folder": folder, "database_url": database_url, "model": named})
     async with await open_house(read, models=models) as house:
         memory = Souvenance(house)
-        try:
-            yield memory
-        finally:
-            await memory.end_replies()
+        async with house.at_work(grace=0.0):
+            try:
+                yield memory
+            finally:
+                await memory.end_replies()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from souvenance.app.prepare_turn import Prepared, Recorded
     from souvenance.app.turn import Done, Noted, TurnEvent, TurnRequest
     from souvenance.domain.conversation import Conversation, Message
+    from souvenance.library.background_work import BackgroundWork
     from souvenance.library.branches import Branches
     from souvenance.library.drafts import Drafts
     from souvenance.library.turns import Turns
@@ -63,6 +64,13 @@ class Souvenance(MemoryVerbs):
         from souvenance.library.drafts import Drafts
 
         return Drafts(self._house)
+
+    @cached_property
+    def work(self) -> BackgroundWork:
+        """Work that is done in the background."""
+        from souvenance.library.background_work import BackgroundWork
+
+        return BackgroundWork(self._house)
 
     # --- chat ---
 

@@ -57,6 +57,12 @@ class Settings:
         values.switch, True, "use the keys in the environment (OPENAI_API_KEY, …) when no upstream is set"
     )
     model_timeout: float = _setting(values.number, 120.0, "seconds of silence after which a model is given up")
+    work: bool = _setting(
+        values.switch, True, "do background work, such as summaries, in `serve`, `chat` and the opened library"
+    )
+    work_at_once: int = _setting(
+        values.whole(1, 64, "2"), 2, "steps of background work that one worker does side by side"
+    )
     limits: Mapping[str, float] = field(
         default_factory=dict,
         metadata={"read": values.limits, "says": "limits by name; in the environment SOUVENANCE_LIMITS_<NAME>"},

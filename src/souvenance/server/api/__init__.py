@@ -18,6 +18,7 @@ from souvenance.server.api import (
     prompts,
     temporary,
     turns,
+    work,
 )
 from souvenance.server.views.problem import PROBLEMS
 
@@ -41,6 +42,7 @@ def rest_router() -> APIRouter:
         erasures,
         prompts,
         notifications,
+        work,
     ):
         router.include_router(resource.router)
     return router
