@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from souvenance.domain.ids import RuleId
 from souvenance.domain.limits import Limits
@@ -14,8 +15,12 @@ from souvenance.domain.stop_words import STOP_WORDS
 from souvenance.domain.summary import Rule
 from souvenance.domain.terms import terms
 
+Word: TypeAlias = frozenset[str]
+"""The index terms of a word."""
+
 _ASKED = re.compile(r"[?？][^\w?？]{0,20}\Z")
 _LIST_MARK = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)])\s+")
+_ENDING = re.compile("[\u3041-\u309f]")
 _MEANT = 0.6
 """The share of the words of a request to drop a rule that the rule must have."""
 
@@ -121,26 +126,37 @@ def _dropped(parts: Sequence[str], rules: Sequence[Rule], say: Kinds) -> Sequenc
             continue
         gaps = " ".join(filter(None, found.groups()))
         named = (f"{gaps} {part[found.end() :]}", part[: found.start()], " ".join(parts[position + 1 :]))
-        words = next(filter(None, map(_words, named)), frozenset())
+        words = next(filter(None, map(_words, named)), ())
         if words:
             return _those_meant(words, rules)
         return rules if may_be_the_only and len(rules) == 1 else ()
     return ()
 
 
-def _words(text: str) -> frozenset[str]:
-    """The index terms that name something."""
-    return frozenset(term for term in terms(text, query=True) if term.lstrip("~") not in STOP_WORDS)
+def _words(text: str) -> tuple[Word, ...]:
+    """What names something in `text`. Pairs with hiragana are mostly endings, and count when there are no others."""
+    found: dict[Word, None] = {}
+    for written in text.split():
+        forms = frozenset(term for term in terms(written, query=True) if term.lstrip("~") not in STOP_WORDS)
+        is_word = any(term.startswith("~") for term in forms)
+        found.update(dict.fromkeys((forms,) if is_word else [frozenset((form,)) for form in sorted(forms)]))
+    without_endings = tuple(word for word in found if not any(map(_ENDING.search, word)))
+    return without_endings or tuple(found)
 
 
-def _those_meant(words: frozenset[str], rules: Sequence[Rule]) -> Sequence[Rule]:
+def _those_meant(words: Sequence[Word], rules: Sequence[Rule]) -> Sequence[Rule]:
     """The one rule that has most of these words, or all that have every one and little else."""
-    shared = {rule.rule_id: words & _words(rule.text) for rule in rules}
-    most = max(len(found) for found in shared.values())
-    best = [rule for rule in rules if len(shared[rule.rule_id]) == most]
+    shared = {rule.rule_id: _shared(words, rule) for rule in rules}
+    most = max(shared.values())
+    best = [rule for rule in rules if shared[rule.rule_id] == most]
     if most < len(words) * _MEANT:
         return ()
     if len(best) == 1:
         return best
     all_alike = most == len(words) and all(len(_words(rule.text)) <= 2 * most for rule in best)
     return best if all_alike else ()
+
+
+def _shared(words: Sequence[Word], rule: Rule) -> int:
+    said = frozenset(terms(rule.text))
+    return sum(not word.isdisjoint(said) for word in words)

@@ -50,6 +50,9 @@ class PhraseSet:
 
     def find(self, clause: str) -> re.Match[str] | None:
         """The first phrase that stands anywhere in a clause."""
+        words = clause.split(" ") if self.spaced else clause
+        if self.by_first.keys().isdisjoint(words):
+            return None
         for start, first in self._firsts(clause):
             for pattern in self.by_first.get(first, ()):
                 if found := _compiled(pattern).match(clause, start):
@@ -125,7 +128,7 @@ class Language:
     def score(self, words: Iterable[str], characters: str) -> int:
         """How many words (of an unspaced language: characters) of a text are common ones of this language."""
         if self.spaced:
-            return sum(word in self.common for word in words)
+            return sum(map(self.common.__contains__, words))
         return sum(characters.count(character) for character in self.common)
 
 

@@ -149,7 +149,10 @@ def _pattern(phrase: str, *, spaced: bool) -> str:
 def _with_and_without(phrase: str) -> tuple[str, ...]:
     """Both phrases where the last words are optional: the blank before them is so, too."""
     found = _LAST_OPTIONAL.search(phrase)
-    return (f"{phrase[: found.start()]} ({found[1]})", phrase[: found.start()]) if found else (phrase,)
+    if found is None:
+        return (phrase,)
+    before = phrase[: found.start()]
+    return (f"{before} ({found[1]})", *_with_and_without(before))
 
 
 def _pieces(phrase: str) -> Iterator[str]:
