@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from souvenance.app.gather_summary import gather_summary, words_of
 from souvenance.app.kit import Kit
 from souvenance.app.open_turn import OpenedTurn
 from souvenance.app.organisation_memory import NOTHING, OrganisationMemory
+from souvenance.app.summary_block import Section
+from souvenance.app.turn_sizes import turn_sizes
 from souvenance.domain.basis import basis, holds
 from souvenance.domain.bot import Preset
 from souvenance.domain.conversation import Conversation, WindowMessage
@@ -19,7 +22,7 @@ from souvenance.domain.limits import Level, Limits
 from souvenance.domain.memory import Memory, Scope, ScopeKind
 from souvenance.domain.memory_lines import Change, changes
 from souvenance.domain.policy import Policy, read_with
-from souvenance.domain.window import TurnSize, WindowMove, advance, bounds
+from souvenance.domain.window import Bounds, WindowMove, advance, bounds, room_beside
 from souvenance.errors import TurnSuperseded
 from souvenance.ports.store import Unit
 
@@ -34,16 +37,27 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """What is sent of the conversation itself: `messages` word for word, `summary` for those before. `bounds` are W1's
+    for this `level` and model.
+    """
+
+    messages: tuple[WindowMessage, ...]
+    summary: tuple[Section, ...]
+    calibration: Calibration
+    level: Level
+    bounds: Bounds
+    move: WindowMove
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gathered:
     """What a prompt is made of. `epoch` is the one that holds, None when a new one begins with `memories`; `number` is
     the last epoch's. `numbers` are the short ids given so far to the memories at hand; `of_others` are those of these
     that belong to an organisation.
     """
 
-    messages: tuple[WindowMessage, ...]
-    calibration: Calibration
-    level: Level
-    move: WindowMove
+    window: Window
     basis: Mapping[str, str]
     epoch: Epoch | None
     number: int
@@ -93,21 +107,15 @@ def gather(
     begins at `place`, None: at the owner's present one, which in a rehearsal counts what is only rehearsed.
     """
     conversation, limits = opened.conversation, kit.limits
-    messages = unit.messages.window(conversation.conversation_id, conversation.window_start)
-    if all(message.position != opened.turn.position for message in messages):
-        # A person took it out since it was opened, in another process (T2): nobody waits for its reply.
-        raise TurnSuperseded(opened.turn.turn_id)
-    calibration = unit.calibrations.get("" if opened.model is None else opened.model.name)
-    level = _level(unit, opened, policy)
-    most = max(0, sizes.room - calibration.corrected(sizes.fixed))
-    move = advance(turn_sizes(messages, calibration), bounds(level, limits, sizes.context), limits, most_tokens=most)
+    seen = _window(unit, kit, opened, policy, sizes)
     scopes = scopes_read(policy, opened)
     now = basis(
-        window_start=move.start,
-        level=level,
+        window_start=seen.move.start,
+        level=seen.level,
         policy=_policy_words(policy),
         speaker="" if opened.bot is None else f"{opened.bot.bot_id}.{opened.bot.version}",
         scopes={scope.key: state.epoch for scope, state in unit.scopes.read(scopes).items()},
+        summary=words_of(seen.summary),
     )
     now |= organisation.basis
     bot_id = None if opened.bot is None else opened.bot.bot_id
@@ -116,10 +124,7 @@ def gather(
     memories = (*organisation.pinned, *_memories(unit, scopes, opened, limits)) if changed is None else ()
     shown = [m.memory_id for m in memories] + [c.memory.memory_id for c in changed or ()]
     return Gathered(
-        messages=tuple(m for m in messages if m.position >= move.start),
-        calibration=calibration,
-        level=level,
-        move=move,
+        window=seen,
         basis=now,
         epoch=None if changed is None else last,
         number=0 if last is None else last.number,
@@ -132,17 +137,31 @@ def gather(
     )
 
 
+def _window(unit: Unit, kit: Kit, opened: OpenedTurn, policy: Policy, sizes: Sizes) -> Window:
+    conversation, limits = opened.conversation, kit.limits
+    messages = unit.messages.window(conversation.conversation_id, conversation.window_start)
+    if all(message.position != opened.turn.position for message in messages):
+        # A person took it out since it was opened, in another process (T2): nobody waits for its reply.
+        raise TurnSuperseded(opened.turn.turn_id)
+    calibration = unit.calibrations.get("" if opened.model is None else opened.model.name)
+    level = _level(unit, opened, policy)
+    within = bounds(level, limits, sizes.context)
+    most = max(0, sizes.room - calibration.corrected(sizes.fixed))
+    turns = turn_sizes(messages, calibration, summarised_to=conversation.summarised_to)
+    move = advance(turns, within, limits, most_tokens=most)
+    beside = room_beside([turn for turn in turns if turn.position >= move.start], within, limits)
+    return Window(
+        messages=tuple(m for m in messages if m.position >= move.start),
+        summary=gather_summary(unit, conversation, opened.members, beside),
+        calibration=calibration,
+        level=level,
+        bounds=within,
+        move=move,
+    )
+
+
 def _place(unit: Unit, before: int | None) -> int:
     return unit.owners.get().place if before is None else before
-
-
-def turn_sizes(messages: Sequence[WindowMessage], calibration: Calibration) -> list[TurnSize]:
-    """The turns of chosen messages, with tokens as the model would count them."""
-    corrected = calibration.corrector()
-    by_position: dict[int, list[int]] = {}
-    for message in messages:
-        by_position.setdefault(message.position, []).append(corrected(message.tokens))
-    return [TurnSize(position=p, messages=len(said), tokens=sum(said)) for p, said in sorted(by_position.items())]
 
 
 def _level(unit: Unit, opened: OpenedTurn, policy: Policy) -> Level:

@@ -32,8 +32,8 @@ def sent_prompt(kit: Kit, plan: Plan, told: Round, number: int, now: datetime) -
         parts=told.asked.parts,
         layers=plan.layout.layers,
         left_out=plan.fitted.left_out,
-        estimated_in=plan.gathered.calibration.corrected(told.estimated_in),
-        estimated_out=plan.gathered.calibration.corrected(kit.tokenizer.count("".join(told.text))),
+        estimated_in=plan.gathered.window.calibration.corrected(told.estimated_in),
+        estimated_out=plan.gathered.window.calibration.corrected(kit.tokenizer.count("".join(told.text))),
         reported_in=None if usage is None else usage.tokens_in,
         reported_out=None if usage is None else usage.tokens_out,
         round=number,
@@ -62,7 +62,7 @@ def keep_prompts(unit: Unit, sent: Sent) -> None:
     for prompt in sent.prompts:
         parts = _blanked(_of_what_was_stored(prompt.parts, reply, sent.outcomes), gone)
         unit.prompts.put(replace(prompt, message_id=sent.message_id, parts=parts))
-    calibration = learnt = plan.gathered.calibration
+    calibration = learnt = plan.gathered.window.calibration
     for told in reply.rounds:
         if told.usage is not None:
             learnt = learn(learnt, estimated=told.estimated_in, reported=told.usage.tokens_in)

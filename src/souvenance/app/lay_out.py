@@ -12,6 +12,7 @@ from souvenance.app.gather_turn import is_notebook
 from souvenance.app.kit import Kit
 from souvenance.app.open_turn import OpenedTurn
 from souvenance.app.show_memories import Shown
+from souvenance.app.summary_block import Section, summary_runs
 from souvenance.app.turn import TurnRequest
 from souvenance.domain.block import CLOSING, OPENING, entry_line
 from souvenance.domain.budget import MESSAGE_OVERHEAD
@@ -21,7 +22,7 @@ from souvenance.domain.json_object import JsonObject
 from souvenance.domain.memory_lines import block_runs
 from souvenance.domain.policy import Policy
 from souvenance.domain.prompt import AsSent, Piece, Run, Said, wire_of
-from souvenance.prompts import memory_notes, memory_tools, notebook_tools
+from souvenance.prompts import memory_notes, memory_tools, notebook_tools, summary_notes
 from souvenance.prompts.go_on import GO_ON
 
 _USER = Role.USER
@@ -55,6 +56,7 @@ class Draft:
     opened: OpenedTurn
     policy: Policy
     messages: Sequence[WindowMessage]
+    summary: Sequence[Section]
     shown: Shown
     kept: frozenset[str]
 
@@ -69,7 +71,7 @@ def lay_out(kit: Kit, request: TurnRequest, draft: Draft) -> Layout:
         if message.position < opened.turn.position and str(message.position) in kept and message.text.strip()
     ]
     pieces = [
-        *_system(request, opened, draft.policy, memory_runs(opened, draft.shown, kept)),
+        *_system(request, opened, draft.policy, _remembered(draft)),
         *window,
         *_since(draft.shown, kept),
         *_end(request, opened),
@@ -83,6 +85,13 @@ def lay_out(kit: Kit, request: TurnRequest, draft: Draft) -> Layout:
     )
 
 
+def _remembered(draft: Draft) -> list[Run]:
+    """What ends the system prompt: the summary, which changes with each compaction, then the memory block (C6, K2)."""
+    summary = summary_runs(draft.summary, draft.kept)
+    memory = memory_runs(draft.opened, draft.shown, draft.kept)
+    return [*summary, *([Run(text="\n\n")] if summary and memory else []), *memory]
+
+
 def our_tools(kit: Kit, policy: Policy, opened: OpenedTurn) -> tuple[JsonObject, ...]:
     """The memory tools that this turn offers its model (V1)."""
     if is_notebook(opened):
@@ -93,8 +102,11 @@ def our_tools(kit: Kit, policy: Policy, opened: OpenedTurn) -> tuple[JsonObject,
 
 def fixed_tokens(kit: Kit, request: TurnRequest, opened: OpenedTurn, policy: Policy) -> int:
     """Estimated tokens of what never gives way: system prompt, newest user message, tools, and the client's tail."""
+    notes = memory_notes.ABOUT + memory_notes.CHANGES
+    if opened.conversation.summarised_to >= 0:
+        notes += summary_notes.ABOUT + summary_notes.RULES
     pieces = [
-        *_system(request, opened, policy, [Run(text=memory_notes.ABOUT + memory_notes.CHANGES)]),
+        *_system(request, opened, policy, [Run(text=notes)]),
         *_end(request, opened),
     ]
     return sum(_layers(kit, pieces, our_tools(kit, policy, opened), request).values())
@@ -242,7 +254,7 @@ def _layers(kit: Kit, pieces: Sequence[Piece], ours: Sequence[JsonObject], reque
         # A memory's words in the system prompt are memory's.
         own = "memories" if piece.layer == "system" else piece.layer
         for run in piece.runs:
-            layers[piece.layer if run.memory_id is None else own] += kit.tokenizer.count(run.text)
+            layers[run.layer or (piece.layer if run.memory_id is None else own)] += kit.tokenizer.count(run.text)
     tools = [*request.tools, *ours]
     if tools:
         layers["tools"] = kit.tokenizer.count(json.dumps(tools, ensure_ascii=False))

@@ -166,7 +166,7 @@ async def _query(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply, text: st
         messages=plan.policy.finds_messages,
         chats=ChatsWith(bot_id=None if plan.opened.bot is None else plan.opened.bot.bot_id),
         leave_out=plan.opened.conversation.conversation_id,
-        leave_out_from=plan.gathered.move.start,
+        leave_out_from=plan.gathered.window.move.start,
     )
     own = await _find_own(kit, owner_id, plan, query) if query.scopes else Hits(legs={"words": "ok"})
     of_others = await find_in_organisation(kit, plan.policy, plan.opened, text)

@@ -9,7 +9,7 @@ from typing import Any
 from souvenance.app.adopt_history import visible
 from souvenance.app.choose_model import choose, models_at_hand
 from souvenance.app.conversations import NewConversation, make_conversation
-from souvenance.app.gather_turn import Sizes, turn_sizes
+from souvenance.app.gather_turn import Sizes
 from souvenance.app.kit import Kit
 from souvenance.app.lay_out import Draft, Layout, lay_out
 from souvenance.app.off_loop import off_loop
@@ -17,6 +17,7 @@ from souvenance.app.open_turn import OpenedTurn
 from souvenance.app.plan_turn import policy_of, sizes_of
 from souvenance.app.show_memories import Shown
 from souvenance.app.turn import InConversation, TurnRequest
+from souvenance.app.turn_sizes import turn_sizes
 from souvenance.domain.bot import Bot, Persona
 from souvenance.domain.budget import MESSAGE_OVERHEAD
 from souvenance.domain.commands import parse_command
@@ -141,7 +142,7 @@ def _plan(kit: Kit, asked: TemporaryTurn, known: _Known, model: ModelInfo) -> Te
     request = _request(asked, opened)
     chosen = policy_of(opened, offer_tools=True)
     kept = _kept(kit, known, opened, messages, sizes_of(kit, request, opened, chosen))
-    draft = Draft(opened=opened, policy=chosen, messages=messages, shown=_NO_MEMORY, kept=kept)
+    draft = Draft(opened=opened, policy=chosen, messages=messages, summary=(), shown=_NO_MEMORY, kept=kept)
     return TemporaryPlan(
         model=model,
         layout=lay_out(kit, request, draft),

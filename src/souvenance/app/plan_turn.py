@@ -65,7 +65,14 @@ async def plan_turn(
     fitted = _fit(kit, opened, gathered, shown, sizes)
     kept = frozenset(item.item for item in fitted.kept)
     shown = only_kept(shown, kept)
-    draft = Draft(opened=opened, policy=chosen, messages=gathered.messages, shown=shown, kept=kept)
+    draft = Draft(
+        opened=opened,
+        policy=chosen,
+        messages=gathered.window.messages,
+        summary=gathered.window.summary,
+        shown=shown,
+        kept=kept,
+    )
     return Plan(
         opened=opened,
         policy=chosen,
@@ -111,13 +118,17 @@ def policy_of(opened: OpenedTurn, *, offer_tools: bool) -> Policy:
 
 def _fit(kit: Kit, opened: OpenedTurn, gathered: Gathered, shown: Shown, sizes: Sizes) -> Fitted:
     """W7 over this prompt; an item is a memory's id, or a turn's position."""
-    corrected = gathered.calibration.corrector()
+    corrected = gathered.window.calibration.corrector()
     newest = opened.turn.position
     turns: dict[int, int] = {}
-    for message in gathered.messages:
+    for message in gathered.window.messages:
         if message.position < newest:
             turns[message.position] = turns.get(message.position, 0) + message.tokens + MESSAGE_OVERHEAD
     items = _memory_items(kit, shown, corrected)
+    items += [
+        Item(layer=one.layer, item=one.item, tokens=corrected(kit.tokenizer.count(one.text)), age=-place)
+        for place, one in enumerate(gathered.window.summary)
+    ]
     items += [
         Item(layer=_WINDOW, item=str(position), tokens=corrected(tokens), age=newest - position)
         for position, tokens in turns.items()

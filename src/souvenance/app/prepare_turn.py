@@ -106,4 +106,4 @@ async def record(
 
 def _tokens_out(plan: Plan, settled: Settled) -> int:
     """The estimate for a reply whose model reported nothing (C5)."""
-    return 0 if settled.message is None else plan.gathered.calibration.corrected(settled.message.tokens)
+    return 0 if settled.message is None else plan.gathered.window.calibration.corrected(settled.message.tokens)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from souvenance.app.change_memories import Cause, Changed, Outcome, carry_out
+from souvenance.app.due_work import Work, make_due
 from souvenance.app.gather_turn import scopes_read
 from souvenance.app.history_chain import hash_after
 from souvenance.app.index_said import index_said
@@ -20,6 +21,7 @@ from souvenance.app.open_turn import OpenedTurn
 from souvenance.app.plan_turn import Plan
 from souvenance.app.reply import Reply
 from souvenance.app.stand_in import exchange, left_by
+from souvenance.app.turn_sizes import turn_sizes
 from souvenance.domain.basis import scope_words
 from souvenance.domain.conversation import Conversation, Message, MessageState, Role, Turn, TurnState
 from souvenance.domain.ids import BotId, MessageId, OwnerId
@@ -27,6 +29,7 @@ from souvenance.domain.journal import Actor, Anchor
 from souvenance.domain.memory import ScopeKind
 from souvenance.domain.sent import SentPrompt
 from souvenance.domain.terms import terms
+from souvenance.domain.window import compaction_due
 from souvenance.errors import NotFound, NotLastTurn, TurnSuperseded
 from souvenance.ports.memories import Kind
 from souvenance.ports.store import Unit
@@ -58,6 +61,7 @@ class _Result:
     prompts: tuple[SentPrompt, ...]
     tokens: int
     now: datetime
+    leaves_little_room: bool
     terms: Sequence[str] = field(repr=False)
     terms_asked: Sequence[str] = field(repr=False)
 
@@ -86,17 +90,32 @@ async def settle_turn(kit: Kit, owner_id: OwnerId, plan: Plan, reply: Reply, *, 
 def _worked_out(kit: Kit, plan: Plan, reply: Reply, *, cut_off: bool) -> _Result:
     now = kit.clock.now()
     before = "" if plan.opened.continues is None else plan.opened.continues.text
+    tokens = kit.tokenizer.count(_SAVED.format(1) if reply.is_calls_only and not before else before + reply.text)
     return _Result(
         plan=plan,
         reply=reply,
         state=MessageState.CUT_OFF if cut_off else MessageState.WHOLE,
         message_id=MessageId(kit.ids.new("msg")),
         prompts=tuple(sent_prompt(kit, plan, told, number, now) for number, told in enumerate(reply.rounds)),
-        tokens=kit.tokenizer.count(_SAVED.format(1) if reply.is_calls_only and not before else before + reply.text),
+        tokens=tokens,
         now=now,
+        leaves_little_room=_leaves_little_room(kit, plan, tokens),
         terms=terms(before + reply.text),
         terms_asked=terms(plan.opened.message.text),
     )
+
+
+def _leaves_little_room(kit: Kit, plan: Plan, tokens: int) -> bool:
+    """Whether the oldest turns are to be summarised once this reply of so many tokens stands (S1, W6)."""
+    gathered = plan.gathered
+    turns = turn_sizes(
+        gathered.window.messages, gathered.window.calibration, summarised_to=plan.opened.conversation.summarised_to
+    )
+    newest = turns[-1]
+    grown = replace(
+        newest, messages=newest.messages + 1, tokens=newest.tokens + gathered.window.calibration.corrected(tokens)
+    )
+    return compaction_due([*turns[:-1], grown], gathered.window.bounds, kit.limits)
 
 
 def _still_there(unit: Unit, opened: OpenedTurn) -> tuple[Conversation, Turn]:
@@ -134,10 +153,28 @@ def _settle(unit: Unit, result: _Result) -> Settled:
     unit.turns.save(turn)
     now_said = _said_now(earlier, left, message)
     came = len(now_said) - sum(m.chosen for m in earlier)
-    late = came if turn.position < conversation.window_start else 0
-    grown = replace(conversation, messages=conversation.messages + came, waiting=conversation.waiting + late)
-    unit.conversations.save(_grown(unit, grown, turn, result, said=now_said))
+    _grow(unit, _counted(conversation, turn, came), turn, result, said=now_said)
     return Settled(turn=turn, message=message, outcomes=outcomes)
+
+
+def _counted(conversation: Conversation, turn: Turn, came: int) -> Conversation:
+    """With so many more chosen messages; those of a turn that left the window before and has no node wait (W4)."""
+    waits = conversation.summarised_to < turn.position < conversation.window_start
+    return replace(
+        conversation,
+        messages=conversation.messages + came,
+        waiting=conversation.waiting + (came if waits else 0),
+    )
+
+
+def _grow(unit: Unit, conversation: Conversation, turn: Turn, result: _Result, *, said: Sequence[Message]) -> None:
+    """Keep the conversation as it is after the reply, and let its oldest turns be summarised when little room is left;
+    `said` is the whole turn as it is now (S1).
+    """
+    grown = _grown(unit, conversation, turn, result, said=said)
+    unit.conversations.save(grown)
+    if result.plan.policy.stored and (result.leaves_little_room or grown.waiting):
+        make_due(unit, Work.SUMMARY, grown.conversation_id, unit.owner_id, result.now)
 
 
 def _refuse_late(conversation: Conversation, turn: Turn, result: _Result, left: Sequence[Message]) -> None:
@@ -235,7 +272,7 @@ def _index(unit: Unit, turn: Turn, said: Sequence[Message], result: _Result, mes
     index_said(
         unit,
         said,
-        [m for m in result.plan.gathered.messages if m.position < turn.position],
+        [m for m in result.plan.gathered.window.messages if m.position < turn.position],
         replies={result.message_id: result.terms} if is_new else {},
         known={result.plan.opened.message.text: result.terms_asked},
     )
@@ -300,7 +337,7 @@ def _grown(
     """The conversation after the reply: its window where this prompt had it, its history's hash; `said` is the
     whole turn as it is now.
     """
-    move = result.plan.gathered.move
+    move = result.plan.gathered.window.move
     moved = move.start > conversation.window_start
     hashed = conversation.history_hash
     if turn.position == conversation.last_position:
@@ -320,4 +357,4 @@ def _leaving(unit: Unit, conversation: Conversation, start: int) -> int:
     on while this one was spoken.
     """
     window = unit.messages.window(conversation.conversation_id, conversation.window_start)
-    return sum(message.position < start for message in window)
+    return sum(conversation.summarised_to < message.position < start for message in window)

@@ -89,7 +89,7 @@ def _done(plan: Plan, reply: Reply, settled: Settled | None) -> Done:
     message = None if settled is None else settled.message
     reported = [told.usage for told in reply.rounds if told.usage is not None]
     known = bool(reported) and len(reported) == len(reply.rounds)
-    corrected = plan.gathered.calibration.corrected
+    corrected = plan.gathered.window.calibration.corrected
     tokens_in = [u.tokens_in for u in reported] if known else [corrected(r.estimated_in) for r in reply.rounds]
     tokens_out = [u.tokens_out for u in reported] if known else [corrected(message.tokens) if message else 0]
     return Done(

@@ -7,15 +7,19 @@ from collections.abc import Mapping
 from souvenance.domain.epoch import Epoch
 
 
-def basis(*, window_start: int, level: str, policy: str, speaker: str, scopes: Mapping[str, int]) -> dict[str, str]:
+def basis(
+    *, window_start: int, level: str, policy: str, speaker: str, scopes: Mapping[str, int], summary: str = ""
+) -> dict[str, str]:
     """All that must be the same for the block to stay: a compaction, a level, a policy, the speaker's own settings, or
     a scope in which a person edited, pinned or erased, or something was undone, each begins a new epoch.
     """
+    summarised = {"summary": summary} if summary else {}
     return {
         "window": str(window_start),
         "level": level,
         "policy": policy,
         "speaker": speaker,
+        **summarised,
         **scope_words(scopes),
     }
 

@@ -91,6 +91,21 @@ def compaction_due(turns: Sequence[TurnSize], window: Bounds, limits: Limits) ->
     return not _within(lasting, room) and len(next_batch(turns, window, limits)) > 0
 
 
+def room_beside(turns: Sequence[TurnSize], window: Bounds, limits: Limits) -> Bounds:
+    """What may stand word for word beside these turns of the window, up to W4's half as much again."""
+    most = _lagging(window, limits, window.tokens * 2)
+    return Bounds(
+        tokens=most.tokens - sum(turn.tokens for turn in turns),
+        messages=most.messages - sum(turn.messages for turn in turns),
+    )
+
+
+def is_lagging(turns: Sequence[TurnSize], window: Bounds, limits: Limits) -> bool:
+    """W4: whether turns wait, or will with the next batch. `turns` are all that no node covers, waiting ones too."""
+    batch, most = batch_bounds(window, limits), _lagging(window, limits, window.tokens * 2)
+    return not _within(turns, Bounds(tokens=most.tokens - batch.tokens, messages=most.messages - batch.messages))
+
+
 def next_batch(turns: Sequence[TurnSize], window: Bounds, limits: Limits) -> range:
     """The positions to summarise next, empty once the window is at three quarters of W1 (W6). `turns` as for `advance`.
 

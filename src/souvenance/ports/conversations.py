@@ -144,6 +144,14 @@ class Messages(Protocol):
         """The chosen messages of the turns at `position` and later, in order."""
         ...
 
+    def oldest(self, conversation_id: ConversationId, position: int, *, limit: int) -> list[Message]:
+        """As from_position, at most `limit` of them."""
+        ...
+
+    def span(self, conversation_id: ConversationId, first: int, last: int) -> list[Message]:
+        """The chosen messages of the turns from position `first` to `last`, in order."""
+        ...
+
     def window(self, conversation_id: ConversationId, start: int) -> list[WindowMessage]:
         """As from_position, with what a turn needs of them."""
         ...

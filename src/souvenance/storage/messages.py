@@ -47,6 +47,8 @@ _PRESENT = select(_C.message_id).where(owned(messages), _C.message_id.in_(bindpa
 _OF_TURN = _ALL.where(_C.turn_id == bindparam("turn")).order_by(_C.part, _C.variant)
 _CHOSEN = _ALL.where(_C.conversation_id == bindparam("conversation"), _C.chosen)
 FROM_POSITION = _CHOSEN.where(_C.position >= bindparam("start")).order_by(_C.position, _C.part)
+OLDEST = FROM_POSITION.limit(LIMIT)
+SPAN = FROM_POSITION.where(_C.position <= bindparam("end"))
 WINDOW = FROM_POSITION.with_only_columns(_C.message_id, _C.position, _C.role, _C.bot_id, _C.text, _C.tokens)
 NEWEST = _CHOSEN.order_by(_C.position.desc(), _C.part.desc()).limit(LIMIT)
 OLDER = NEWEST.where(tuple_(_C.position, _C.part) < tuple_(_AT_POSITION, _AT_PART))
@@ -77,6 +79,13 @@ class SqlMessages(Repository):
 
     def from_position(self, conversation_id: ConversationId, position: int) -> list[Message]:
         return [_message(row) for row in self._rows(FROM_POSITION, conversation=conversation_id, start=position)]
+
+    def oldest(self, conversation_id: ConversationId, position: int, *, limit: int) -> list[Message]:
+        rows = self._rows(OLDEST, conversation=conversation_id, start=position, limit=limit)
+        return [_message(row) for row in rows]
+
+    def span(self, conversation_id: ConversationId, first: int, last: int) -> list[Message]:
+        return [_message(row) for row in self._rows(SPAN, conversation=conversation_id, start=first, end=last)]
 
     def window(self, conversation_id: ConversationId, start: int) -> list[WindowMessage]:
         return [_in_window(tuple(row)) for row in self._rows(WINDOW, conversation=conversation_id, start=start)]

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from souvenance.app.bots import NewBot, create_bot
 from souvenance.app.browse import list_memories, list_messages
+from souvenance.app.busy import Busy
 from souvenance.app.chat_turn import chat_turn
 from souvenance.app.conversations import NewConversation, open_conversation
 from souvenance.app.kit import Kit
@@ -216,10 +217,7 @@ class House:
 
 def another_kit(kit: Kit, **changes: Any) -> Kit:
     """A kit on the same store as another process would have it: nothing in memory is shared."""
-    given = {
-        name: getattr(kit, name) for name in ("store", "models", "tokenizer", "clock", "ids", "limits", "default_model")
-    }
-    return Kit(**{**given, **changes})
+    return replace(kit, busy=Busy(), **changes)
 
 
 def called(name: str, call_id: str = "", **arguments: Any) -> Call:

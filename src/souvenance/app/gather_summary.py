@@ -1,0 +1,46 @@
+"""What a turn reads of its conversation's summary: a handful of rows, none before anything is summarised (Z3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from souvenance.app.summary_block import Section, sections
+from souvenance.domain.bot import Bot
+from souvenance.domain.conversation import Conversation
+from souvenance.domain.fit import Layer
+from souvenance.domain.ids import NodeId
+from souvenance.domain.sent_summary import NOTHING_BELOW, Below, stale_recent, stands
+from souvenance.domain.summary import Node
+from souvenance.domain.window import Bounds
+from souvenance.ports.store import Unit
+
+
+def gather_summary(unit: Unit, conversation: Conversation, members: Sequence[Bot], room: Bounds) -> tuple[Section, ...]:
+    """The sections that are sent; `room` is what may stand word for word instead of a stale node (S9)."""
+    if conversation.summarised_to < 0:
+        return ()
+    here = conversation.conversation_id
+    live = unit.summaries.live(here)
+    below = _below(unit, live) if any(node.stale for node in live) else NOTHING_BELOW
+    names = {bot.bot_id: bot.name for bot in members}
+    return sections(unit.summaries.rules(here), stands(live, below, room), names)
+
+
+def words_of(summary: Sequence[Section]) -> str:
+    """What an epoch is based on of it: which nodes, or messages, stand for which turns (C6)."""
+    return " ".join(one.item for one in summary if one.layer is not Layer.RULES)
+
+
+def _below(unit: Unit, live: Sequence[Node]) -> Below:
+    """The nodes and messages that may be sent instead of stale nodes."""
+    here = live[0].conversation_id
+    nodes: dict[NodeId, Node] = {}
+    wanted = [child for node in live if node.stale for child in node.children]
+    while wanted:
+        found = unit.summaries.many(here, wanted)
+        nodes |= {node.node_id: node for node in found}
+        wanted = [child for node in found if node.stale for child in node.children]
+    stale = stale_recent(live, nodes)
+    return Below(
+        nodes=nodes, messages={node.node_id: unit.messages.span(here, node.first, node.last) for node in stale}
+    )

@@ -1,0 +1,110 @@
+"""What a conversation's summary needs next: one step at a time, told from its nodes and turns (S1, S2, S5, W4, W6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from souvenance.domain.limits import Limits
+from souvenance.domain.summary import Node, Tier
+from souvenance.domain.window import Bounds, TurnSize, compaction_due, is_lagging, next_batch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summarise:
+    """Write a recent node for the turns at positions `first` to `last`."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge:
+    """Make one merged node of these recent ones."""
+
+    nodes: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold:
+    """Make the next version of the long-term node of the one there is, if any, and these merged ones."""
+
+    nodes: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condense:
+    """Bring the long-term node within its bound (S5)."""
+
+    node: Node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refresh:
+    """Replace what is stale in this node (S9)."""
+
+    node: Node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rest:
+    """Nothing, and why."""
+
+    reason: str
+
+
+Step = Summarise | Merge | Fold | Condense | Refresh | Rest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Where a conversation stands: its live nodes, oldest turns first, the sizes of the turns that none of them covers,
+    and how its window is bounded. `going_on` says that a compaction has begun and ends only at rest (W6); `rebuilding`
+    that a rebuild runs, during which only what W4 forces is summarised (S7).
+    """
+
+    live: Sequence[Node]
+    turns: Sequence[TurnSize]
+    window: Bounds
+    going_on: bool = True
+    rebuilding: bool = False
+
+
+def next_step(now: Standing, limits: Limits) -> Step:
+    """Mend first, then make room among the nodes, then summarise the next batch."""
+    if now.rebuilding:
+        return _batch(now, limits) if is_lagging(now.turns, now.window, limits) else Rest(reason="a rebuild runs")
+    return _stale(now.live) or _rolled_up(now.live, limits) or _batch(now, limits)
+
+
+def _stale(live: Sequence[Node]) -> Refresh | None:
+    """What a person edited is never overwritten: it waits for a decision (S9)."""
+    found = next((node for node in live if node.stale and not node.edited), None)
+    return None if found is None else Refresh(node=found)
+
+
+def _rolled_up(live: Sequence[Node], limits: Limits) -> Condense | Fold | Merge | None:
+    tiers = {tier: tuple(node for node in live if node.tier is tier) for tier in Tier}
+    for node in tiers[Tier.LONG_TERM]:
+        if node.tokens > limits.long_term_tokens(node.level) * limits.condense_share and not node.edited:
+            return Condense(node=node)
+    merged, recent = tiers[Tier.MERGED][: limits.nodes_merged], tiers[Tier.RECENT][: limits.nodes_merged]
+    if len(merged) == limits.nodes_merged and _can_be_rolled_up((*tiers[Tier.LONG_TERM], *merged)):
+        return Fold(nodes=(*tiers[Tier.LONG_TERM], *merged))
+    if len(recent) == limits.nodes_merged and _can_be_rolled_up(recent):
+        return Merge(nodes=recent)
+    return None
+
+
+def _can_be_rolled_up(nodes: Sequence[Node]) -> bool:
+    """A stale node that a person edited is carried into nothing until it was decided what becomes of it."""
+    return not any(node.stale for node in nodes)
+
+
+def _batch(now: Standing, limits: Limits) -> Summarise | Rest:
+    if not now.turns:
+        return Rest(reason="every turn is summarised")
+    if not now.going_on and not compaction_due(now.turns, now.window, limits):
+        return Rest(reason="the window has room")
+    batch = next_batch(now.turns, now.window, limits)
+    return Summarise(first=batch[0], last=batch[-1]) if batch else Rest(reason="the window has room")

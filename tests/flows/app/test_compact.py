@@ -1,0 +1,71 @@
+"""S1–S4, W4, W6: the oldest turns become nodes, nodes become fewer, and nothing is in neither layer."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from souvenance.domain.summary import Tier
+from souvenance.testing import ScriptedModel
+from tests.flows.app.house import House
+from tests.flows.app.summarising import live, now, rules, summarising, talk, work
+
+
+async def test_s1_the_oldest_batch_becomes_a_recent_node_once_little_room_is_left(house: House) -> None:
+    house = summarising(house)
+    chat = await house.chat(await house.bot())
+    await talk(house, chat, 20)
+    assert await live(house, chat) == []
+    await talk(house, chat, 1)
+    (node,) = await live(house, chat)
+    assert (node.tier, node.first, node.last, node.model) == (Tier.RECENT, 0, 4, "scripted")
+    assert [item.text for item in node.items][:2] == ["Message 0.", "Reply to: Message 0."]
+    assert (await now(house, chat)).summarised_to == 4
+
+
+async def test_s13_every_live_node_is_sent_oldest_first_before_the_window(house: House) -> None:
+    house = summarising(house)
+    chat = await house.chat(await house.bot(system_prompt="You are Mira."))
+    await talk(house, chat, 26)
+    nodes = await live(house, chat)
+    assert len(nodes) == 2
+    await house.say(chat, "And now?")
+    system = house.prompt.system
+    assert system.startswith("You are Mira.")
+    assert system.index("Message 0.") < system.index("Message 5.")
+    assert house.prompt.window[0][1].startswith("Message 10.")
+    assert (await now(house, chat)).waiting == 0
+
+
+async def test_s2_four_recent_nodes_become_one_merged_and_four_of_these_the_long_term_one(house: House) -> None:
+    house = summarising(house).with_limits(balanced_messages=10, batch_messages=2)
+    chat = await house.chat(await house.bot())
+    await talk(house, chat, 24)
+    nodes = await live(house, chat)
+    assert nodes[0].tier is Tier.LONG_TERM
+    assert all(earlier.last + 1 == later.first for earlier, later in pairwise(nodes))
+    assert nodes[0].first == 0
+    assert nodes[-1].last == (await now(house, chat)).summarised_to
+    await house.say(chat, "And now?")
+    assert int(house.prompt.window[0][1].split()[1].strip(".")) == nodes[-1].last + 1
+
+
+async def test_s4_a_rule_is_kept_word_for_word_once_through_every_roll_up(house: House) -> None:
+    house = summarising(house).with_limits(balanced_messages=10, batch_messages=2)
+    chat = await house.chat(await house.bot())
+    await house.say(chat, "From now on, always answer in one sentence.  It suits me.")
+    await talk(house, chat, 24)
+    (rule,) = await rules(house, chat)
+    assert rule.text == "From now on, always answer in one sentence."
+    await house.say(chat, "And now?")
+    assert "<rules>\n- From now on, always answer in one sentence.\n</rules>" in house.prompt.system
+
+
+async def test_s11_without_a_model_the_summary_is_extracted_and_says_so(house: House) -> None:
+    house = summarising(house)
+    chat = await house.chat(await house.bot())
+    await talk(house, chat, 20, words="My sister Anna lives in Lyon.", worked=False)
+    await talk(house, chat, 1, worked=False)
+    await work(house.with_model(ScriptedModel(models=())))
+    (node,) = await live(house, chat)
+    assert node.is_extracted
+    assert any("Lyon" in item.text for item in node.items)
