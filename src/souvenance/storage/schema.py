@@ -9,9 +9,17 @@ from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, Large
 
 from souvenance.storage.columns import Content, ContentBytes
 from souvenance.storage.declare import WORD, flag, metadata, moment, number, owner, table, whole, word
-from souvenance.storage.summary_schema import nodes, rebuilds, spending, summary_rules
+from souvenance.storage.summary_schema import nodes, rebuilds, summary_rules
+from souvenance.storage.work_schema import due, spending
 
-__all__ = ["metadata", "nodes", "rebuilds", "spending", "summary_rules"]  # its own tables are imported by their names
+__all__ = [
+    "due",
+    "metadata",
+    "nodes",
+    "rebuilds",
+    "spending",
+    "summary_rules",
+]  # its own tables are imported by their names
 
 owners = table(
     "owners",
@@ -349,27 +357,6 @@ notifications = table(
     moment("created_at"),
     moment("read_at", nullable=True),
 )
-
-due = table(
-    "due",
-    owner(),
-    word("kind", key=True),
-    Column("subject", WORD, primary_key=True),
-    word("conversation_id", nullable=True),
-    moment("due_at"),
-    whole("rank"),
-    word("state"),
-    moment("ready_at", nullable=True),
-    word("worker", nullable=True),
-    whole("fence", kind=BigInteger),
-    whole("attempts"),
-    Column("reason", Text, nullable=False, default=""),
-    flag("again"),
-    Index("due_next", "rank", "ready_at"),
-    Index("due_in_order", "owner_id", "conversation_id", "state", "due_at"),
-)
-"""`ready_at`: when it may be claimed (its `due_at`; while leased, the end of the lease; NULL while parked). `due_next`
-serves the claim, which alone looks across owners. `again`: became due anew while it was leased."""
 
 drafts = table(
     "drafts",

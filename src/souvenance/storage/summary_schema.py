@@ -1,11 +1,11 @@
-"""The tables of the conversation summary and of what background work spent; `schema.py` has them with the others."""
+"""The tables of the conversation summary; `schema.py` has them with the others."""
 
 from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Index, LargeBinary, String, Text
 
 from souvenance.storage.columns import Content
-from souvenance.storage.declare import flag, moment, number, owner, table, whole, word
+from souvenance.storage.declare import flag, moment, owner, table, whole, word
 
 nodes = table(
     "nodes",
@@ -70,14 +70,3 @@ rebuilds = table(
     moment("ended_at", nullable=True),
     Index("rebuilds_by_conversation", "owner_id", "conversation_id", "rebuild_id"),
 )
-
-spending = table(
-    "spending",
-    owner(),
-    number("hour", BigInteger),
-    word("purpose", key=True),
-    whole("calls"),
-    whole("tokens_in", kind=BigInteger),
-    whole("tokens_out", kind=BigInteger),
-)
-"""What background work spent, by whole hours since 1970 (C4)."""
