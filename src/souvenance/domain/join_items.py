@@ -10,10 +10,13 @@ from souvenance.domain.text import fold
 
 
 def joined_items(items: Sequence[Item]) -> tuple[Item, ...]:
-    """Each line once, over the range of all that say it, and no state that a later one about the same replaces."""
-    found: dict[tuple[Part, str], Item] = {}
+    """Each line once, over the range of all that say it, and no state that a later one about the same replaces.
+
+    What happened on two days is two lines.
+    """
+    found: dict[tuple[Part, str, str], Item] = {}
     for item in items:
-        same = (item.part, fold(item.text))
+        same = (item.part, fold(item.text), item.day if item.part is Part.TIMELINE else "")
         before = found.get(same)
         found[same] = item if before is None else _both(before, item)
     newest = {item.about: item for item in sorted(found.values(), key=lambda one: one.last) if item.about}
