@@ -40,6 +40,7 @@ from souvenance.settings import DatabaseUrl, Settings
 from souvenance.storage import postgres, sqlite
 from souvenance.testing import CountedIds, FrozenClock, HalfStream, ScriptedModel, call, say
 from souvenance.wiring import House, open_house
+from tests.acceptance import work_story
 
 KILLED = 9
 LOADED = (postgres, sqlite)
@@ -58,6 +59,7 @@ class Order:
     folder: str
     database_url: str | None
     dies_at: int | None
+    story: str = "talk"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +177,8 @@ def model() -> ScriptedModel:
 
 def settings_of(order: Order) -> Settings:
     url = None if order.database_url is None else DatabaseUrl(order.database_url)
-    return Settings(folder=Path(order.folder), database_url=url, detect_local=False, detect_keys=False)
+    limits = work_story.LIMITS if order.story == "work" else {}
+    return Settings(folder=Path(order.folder), database_url=url, detect_local=False, detect_keys=False, limits=limits)
 
 
 async def _live_and_die(order: Order, out: int) -> None:
@@ -194,9 +197,9 @@ async def _live_and_die(order: Order, out: int) -> None:
 
     clock = FrozenClock()
     async with await open_house(
-        settings_of(order), models=model(), clock=clock, ids=CountedIds(), probe=probe
+        settings_of(order), models=model(), clock=clock, ids=CountedIds(), probe=probe, steps=work_story.STEPS
     ) as house:
-        await live(house, clock, tell)
+        await (work_story.live if order.story == "work" else live)(house, clock, tell)
 
 
 def _child(order: Order, out: int) -> None:

@@ -60,7 +60,7 @@ async def test_a_crash_at_any_commit_boundary_leaves_the_commit_whole_or_undone(
     async with teller() as lives:
         async with places("whole") as place:
             await make_account(place)
-            whole = await lives(place, None)
+            whole = await lives(_order(place, None))
             assert whole.status == 0
             ended = await rows_of(place)
         opening = len(whole.boundaries) // 2 - whole.acknowledged
@@ -68,7 +68,7 @@ async def test_a_crash_at_any_commit_boundary_leaves_the_commit_whole_or_undone(
         for number, boundary in enumerate(whole.boundaries):
             async with places(f"point{number}") as place:
                 await make_account(place)
-                life = await lives(place, number)
+                life = await lives(_order(place, number))
                 committed = (number + 1) // 2
                 check_life(life, whole, boundary, acknowledged=number // 2 - opening)
                 rows = await rows_of(place)
@@ -90,7 +90,7 @@ async def test_a_crash_while_the_account_is_made_leaves_a_store_that_opens(
     async with teller() as lives:
         for number in (0, 1):
             async with places(f"opening{number}") as place:
-                life = await lives(place, number)
+                life = await lives(_order(place, number))
                 assert life.boundaries[number].startswith("account.created:")
                 assert (life.status, life.acknowledged) == (KILLED, 0)
                 await check_reopened(place, seen={})
@@ -165,7 +165,7 @@ def _order(place: Place, dies_at: int | None) -> Order:
 
 
 @asynccontextmanager
-async def teller() -> AsyncIterator[Callable[[Place, int | None], asyncio.Future[Life]]]:
+async def teller() -> AsyncIterator[Callable[[Order], asyncio.Future[Life]]]:
     """The process whose children live and die in the places they are given."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.acceptance.crash_story"),
@@ -179,11 +179,11 @@ async def teller() -> AsyncIterator[Callable[[Place, int | None], asyncio.Future
     assert process.stdout is not None
     orders, answers = process.stdin, process.stdout
 
-    async def lives(place: Place, dies_at: int | None) -> Life:
-        orders.write(json.dumps(asdict(_order(place, dies_at))).encode() + b"\n")
+    async def lives(order: Order) -> Life:
+        orders.write(json.dumps(asdict(order)).encode() + b"\n")
         return Life(**json.loads(await answers.readline()))
 
     try:
-        yield lambda place, dies_at: asyncio.ensure_future(lives(place, dies_at))
+        yield lambda order: asyncio.ensure_future(lives(order))
     finally:
         await process.communicate(b"")

@@ -79,10 +79,10 @@ def counting_step(meanwhile: Meanwhile = nothing, *, rounds: int = 1) -> Step:
 
 
 def results_of(unit: Unit, due: Due) -> int:
-    return sum(1 for about in _results(unit) if (about["kind"], about["subject"]) == (due.kind, due.subject))
+    return sum(1 for about in all_results(unit) if (about["kind"], about["subject"]) == (due.kind, due.subject))
 
 
-def _results(unit: Unit) -> list[Mapping[str, object]]:
+def all_results(unit: Unit) -> list[Mapping[str, object]]:
     page = unit.notifications.page(before=None, limit=2_000, unread_only=False)
     return [each.about for each in reversed(page) if each.kind == RESULT]
 
@@ -128,7 +128,7 @@ class Pieces:
 
     async def results(self, owner_id: OwnerId = LOCAL_ACCOUNT) -> list[Mapping[str, object]]:
         """All that steps have stored, oldest first."""
-        return await self.kit.store.read(owner_id, _results, label="results.read")
+        return await self.kit.store.read(owner_id, all_results, label="results.read")
 
     async def counted(self) -> Counter[tuple[object, object, object]]:
         return Counter((about["kind"], about["subject"], about["number"]) for about in await self.results())
