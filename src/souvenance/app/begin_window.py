@@ -36,7 +36,8 @@ def _filled_anew(unit: Unit, limits: Limits, conversation: Conversation) -> int:
     window = bounds(level_of(unit, conversation), limits, context=sys.maxsize)
     newest = unit.messages.page(conversation.conversation_id, before=None, limit=window.messages + 1)
     told = [message for message in newest if message.position > conversation.summarised_to]
-    return begin(_turns(told), window, limits) if told else 0
+    # The last turn stays word for word although a node stands for it (W5).
+    return begin(_turns(told), window, limits) if told else max(0, conversation.last_position)
 
 
 def level_of(unit: Unit, conversation: Conversation) -> Level:

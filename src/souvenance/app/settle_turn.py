@@ -16,6 +16,7 @@ from souvenance.app.history_chain import hash_after
 from souvenance.app.index_said import index_said
 from souvenance.app.keep_prompts import Sent, keep_prompts, sent_prompt
 from souvenance.app.kit import Kit
+from souvenance.app.mark_stale import mark_stale
 from souvenance.app.off_loop import off_loop
 from souvenance.app.open_turn import OpenedTurn
 from souvenance.app.plan_turn import Plan
@@ -173,6 +174,9 @@ def _grow(unit: Unit, conversation: Conversation, turn: Turn, result: _Result, *
     """
     grown = _grown(unit, conversation, turn, result, said=said)
     unit.conversations.save(grown)
+    if said and turn.position <= grown.summarised_to:
+        # It was summarised without this reply (S9).
+        mark_stale(unit, said, result.now)
     if result.plan.policy.stored and (result.leaves_little_room or grown.waiting):
         make_due(unit, Work.SUMMARY, grown.conversation_id, unit.owner_id, result.now)
 

@@ -1,0 +1,64 @@
+"""S9: what a summary says of a message that changed is sent no more, and mended with the fewest calls."""
+
+from __future__ import annotations
+
+from souvenance.app.delete_message import delete_message
+from souvenance.app.edit_message import edit_message
+from souvenance.domain.conversation import Conversation, Message
+from souvenance.testing import say
+from tests.flows.app.house import House
+from tests.flows.app.summarising import live, now, summarising, talk, work
+
+
+async def message(house: House, chat: Conversation, position: int) -> Message:
+    said = await house.read(lambda unit: unit.messages.span(chat.conversation_id, position, position))
+    return said[0]
+
+
+async def summarised(house: House) -> tuple[House, Conversation]:
+    """A conversation with all three tiers."""
+    house = summarising(house).with_limits(balanced_messages=10, batch_messages=2)
+    chat = await house.chat(await house.bot())
+    await house.say(chat, "My parrot is called Zebulon.", say("How nice."))
+    await talk(house, chat, 23)
+    return house, chat
+
+
+async def test_s9_deleted_words_are_in_no_prompt_from_the_next_one_on(house: House) -> None:
+    house, chat = await summarised(house)
+    await house.say(chat, "And?")
+    assert "Zebulon" in house.prompt.text
+    await delete_message(house.kit, house.owner, (await message(house, chat, 0)).message_id)
+    await house.say(chat, "And now?")
+    assert "Zebulon" not in house.prompt.text
+    await work(house)
+    await house.say(chat, "And later?")
+    assert "Zebulon" not in house.prompt.text
+    assert all(not node.stale for node in await live(house, chat))
+
+
+async def test_s9_an_edited_message_is_told_anew_with_at_most_one_call_a_tier(house: House) -> None:
+    house, chat = await summarised(house)
+    before = await live(house, chat)
+    await work(house)
+    await edit_message(house.kit, house.owner, (await message(house, chat, 0)).message_id, "My parrot is called Otto.")
+    asked = len(house.model.requests)
+    await work(house)
+    assert len(house.model.requests) - asked <= 3
+    await house.say(chat, "And now?")
+    assert "Zebulon" not in house.prompt.text
+    assert "Otto" in house.prompt.system
+    after = await live(house, chat)
+    assert [node.node_id for node in after[: len(before)]] == [node.node_id for node in before]
+
+
+async def test_s9_until_it_is_mended_the_messages_themselves_stand_for_a_stale_recent_node(house: House) -> None:
+    house = summarising(house)
+    chat = await house.chat(await house.bot())
+    await talk(house, chat, 22)
+    position = (await now(house, chat)).summarised_to
+    await edit_message(house.kit, house.owner, (await message(house, chat, position)).message_id, "It was Tuesday.")
+    await house.say(chat, "And now?")
+    assert "<messages>\n- user: Message 0." in house.prompt.system
+    assert "- user: It was Tuesday." in house.prompt.system
+    assert "<recent>" not in house.prompt.system
