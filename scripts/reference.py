@@ -81,9 +81,9 @@ def commands_page() -> str:
     """Every command of the command line with its flags."""
     from typer.main import get_command
 
-    from souvenance.cli.program import program
+    from souvenance.cli.program import program_of
 
-    rows = list(_commands("souvenance", get_command(program)))
+    rows = list(_commands("souvenance", get_command(program_of())))
     says = "Every command; `souvenance COMMAND --help` says more. Made by `make docs`."
     return _page("Commands", says, ["command", "what it does", "flags"], rows)
 

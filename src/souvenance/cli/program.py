@@ -4,46 +4,29 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 import souvenance
-from souvenance.cli.bots import bots
-from souvenance.cli.chat import chat
-from souvenance.cli.conversations import conversations
-from souvenance.cli.doctor import doctor
-from souvenance.cli.drafts import drafts
-from souvenance.cli.memories import memories
-from souvenance.cli.messages import messages
-from souvenance.cli.query import query
-from souvenance.cli.remember import remember
-from souvenance.cli.serve import serve
-from souvenance.cli.turns import turns
-from souvenance.cli.work import work
-from souvenance.cli.worker import worker
 
-program = typer.Typer(
-    name="souvenance",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+COMMANDS = (
+    "serve",
+    "chat",
+    "remember",
+    "memories",
+    "drafts",
+    "query",
+    "bots",
+    "turns",
+    "conversations",
+    "messages",
+    "worker",
+    "work",
+    "doctor",
 )
-program.command()(serve)
-program.command()(chat)
-program.command()(remember)
-program.add_typer(memories, name="memories")
-program.add_typer(drafts, name="drafts")
-program.command()(query)
-program.add_typer(bots, name="bots")
-program.add_typer(turns, name="turns")
-program.add_typer(conversations, name="conversations")
-program.add_typer(messages, name="messages")
-program.command()(worker)
-program.add_typer(work, name="work")
-program.command()(doctor)
+"""Each in the file of its name."""
 
 
 def _print_version(asked: bool) -> None:
@@ -52,7 +35,6 @@ def _print_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@program.callback()
 def _before(
     *,
     version: Annotated[
@@ -62,14 +44,37 @@ def _before(
     """A memory for chats, characters and agents that stays with its owner."""
 
 
+def program_of(commands: Sequence[str] = COMMANDS) -> typer.Typer:
+    """These commands as one program."""
+    program = typer.Typer(
+        name="souvenance",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    program.callback()(_before)
+    for name in commands:
+        command = getattr(import_module(f"souvenance.cli.{name}"), name)
+        if isinstance(command, typer.Typer):
+            program.add_typer(command, name=name)
+        else:
+            program.command()(command)
+    return program
+
+
 def run(arguments: Sequence[str] | None) -> int:
     """The exit code of one command; errors of `souvenance.errors` come out as they are."""
     for stream in (sys.stdout, sys.stderr):
         # What a terminal's encoding cannot show must not end a command in the middle.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    # A server does not wait for the commands that read and print. Help, and a word that is none of them, needs all.
+    asked = given[:1] if given and given[0] in COMMANDS else COMMANDS
     try:
-        program(args=None if arguments is None else list(arguments))
+        program_of(asked)(args=given)
     except SystemExit as left:
         return left.code if isinstance(left.code, int) else 0
     return 0

@@ -10,13 +10,9 @@ from typing import Annotated
 import typer
 
 from souvenance.cli.event_log import log_events
-from souvenance.cli.findings import State, examine_house
 from souvenance.cli.options import Database, Folder
 from souvenance.settings import Settings, read_settings
-from souvenance.wiring import House, missing_extra, open_house
-
-# Loading the vocabulary holds the interpreter for a second: whoever asks at the very start is answered first.
-WARM_UP_AFTER = 2.0
+from souvenance.wiring import House, missing_extra, open_house, uncollected
 
 
 def serve(
@@ -61,37 +57,24 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 async def _serve(settings: Settings) -> None:
     try:
-        from souvenance.server.guard import Access
-        from souvenance.server.serve import serve as answer
+        with uncollected():
+            from souvenance.server.guard import Access
+            from souvenance.server.serve import serve as answer
     except ModuleNotFoundError as error:
         raise missing_extra(error, "serve", "the server", "server") from error
     access = Access(hosts=frozenset(settings.allowed_hosts), origins=frozenset(settings.allowed_origins))
-    warming: set[asyncio.Task[None]] = set()
     async with await open_house(settings) as house, house.at_work():
-
-        def announce(address: str) -> None:
-            _tell(address, settings)
-            warming.add(asyncio.create_task(_warm_up(house)))
-
-        try:
-            await answer(
-                house,
-                host=settings.host,
-                port=settings.port,
-                allow_public_without_login=settings.allow_public_without_login,
-                access=access,
-                time_zone=settings.time_zone,
-                report=lambda: _report(house),
-                announce=announce,
-            )
-        finally:
-            for task in warming:
-                task.cancel()
-
-
-async def _warm_up(house: House) -> None:
-    await asyncio.sleep(WARM_UP_AFTER)
-    await house.warm_up()
+        await answer(
+            house,
+            host=settings.host,
+            port=settings.port,
+            allow_public_without_login=settings.allow_public_without_login,
+            access=access,
+            time_zone=settings.time_zone,
+            report=lambda: _report(house),
+            announce=lambda address: _tell(address, settings),
+            warm_up=house.warm_up,
+        )
 
 
 def _tell(address: str, settings: Settings) -> None:
@@ -101,6 +84,8 @@ def _tell(address: str, settings: Settings) -> None:
 
 
 async def _report(house: House) -> Mapping[str, object]:
+    from souvenance.cli.findings import State, examine_house
+
     findings = await examine_house(house)
     sound = all(finding.state is not State.BROKEN for finding in findings)
     return {"sound": sound, "findings": [finding.form() for finding in findings]}

@@ -6,19 +6,22 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import cached_property
 from importlib.metadata import version as installed_version
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
+from starlette.types import Receive, Scope, Send
 
 from souvenance.app.kit import Kit
 from souvenance.app.purge_ended import purge_ended
 from souvenance.errors import SouvenanceError
-from souvenance.server import openai_door
-from souvenance.server.api import PREFIX, health, rest_router
+from souvenance.server.api import PREFIX
 from souvenance.server.caller import House, Report
+from souvenance.server.doors import Doors
 from souvenance.server.equals import Equals
 from souvenance.server.guard import Access, Guard
 from souvenance.server.pace import USUAL, Pace
@@ -30,6 +33,23 @@ log = logging.getLogger(__name__)
 LOCAL = Access()
 
 
+class Application(FastAPI):
+    """FastAPI, with doors that open when they are first knocked at; the description of all opens all."""
+
+    @cached_property
+    def doors(self) -> Doors:
+        return Doors(self)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            self.doors.open_for(scope["path"])
+        await super().__call__(scope, receive, send)
+
+    def openapi(self) -> dict[str, Any]:
+        self.doors.open_all()
+        return super().openapi()
+
+
 def create_app(
     house: House,
     *,
@@ -37,13 +57,13 @@ def create_app(
     access: Access = LOCAL,
     pace: Pace = USUAL,
     time_zone: str = "UTC",
-) -> FastAPI:
+) -> Application:
     """The application; it needs no network for itself (no page of docs) and leaves `house` open when it stops.
 
     `report` answers `GET /api/v1/doctor`; `time_zone` is that of new conversations.
     `app.state.stopping` is set by whoever serves it, to end open streams.
     """
-    app = FastAPI(
+    app = Application(
         title="Souvenance",
         version=installed_version("souvenance"),
         summary="A memory for chats, characters and agents that stays with its owner.",
@@ -65,17 +85,11 @@ def create_app(
         )
     app.add_middleware(Guard, access=access, most=house.kit.limits.request_bytes)
     _answer_errors(app)
-    _open_doors(app)
+    _answer_the_bare_address(app)
     return app
 
 
-def _open_doors(app: FastAPI) -> None:
-    # Routes are tried in this order: the door that waits for a first token comes first.
-    app.include_router(openai_door.router, prefix="/v1")
-    app.include_router(rest_router())
-    app.include_router(openai_door.router, include_in_schema=False)
-    app.include_router(health.router, include_in_schema=False)
-
+def _answer_the_bare_address(app: FastAPI) -> None:
     @app.get("/", include_in_schema=False)
     async def where() -> dict[str, str]:
         """Where things are, for whoever opens the bare address."""

@@ -9,14 +9,13 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
-from fastapi import FastAPI
 
 from souvenance.errors import PortBusy, SettingError
-from souvenance.server.application import LOCAL, create_app
+from souvenance.server.application import LOCAL, Application, create_app
 from souvenance.server.caller import House, Report
 from souvenance.server.guard import Access
 from souvenance.server.pace import USUAL, Pace
@@ -25,6 +24,8 @@ HOST = "127.0.0.1"
 PORT = 7411
 # How long running replies may go on once the server is asked to stop; then they are cut off, and stored as such.
 GRACE_SECONDS = 10
+# Doors that nobody has knocked at yet are opened after this: whoever asks at the very start is answered first.
+WARM_AFTER = 1.0
 
 
 async def serve(
@@ -38,13 +39,15 @@ async def serve(
     report: Report | None = None,
     time_zone: str = "UTC",
     announce: Callable[[str], None] | None = None,
+    warm_up: Callable[[], Awaitable[None]] | None = None,
     stop: asyncio.Event | None = None,
     grace_seconds: int = GRACE_SECONDS,
 ) -> None:
     """Answer on `host`:`port` (0: any free one) until SIGINT, SIGTERM or `stop`; `house` stays open.
 
-    `announce` is told the address once it answers. Raises PortBusy, or SettingError for an address that cannot be used
-    or that other machines reach, unless `allow_public_without_login`.
+    `announce` is told the address once it answers; `warm_up` loads what later requests would wait for.
+    Raises PortBusy, or SettingError for an address that cannot be used or that other machines reach, unless
+    `allow_public_without_login`.
     """
     _refuse_public(host, allowed=allow_public_without_login)
     listening = _listen(host, port)
@@ -62,17 +65,19 @@ async def serve(
     )
     server = _Server(config, app, announce or _silent)
     watching = asyncio.create_task(_stop_when(stop, server))
+    warming = asyncio.create_task(_warm(app, warm_up))
     try:
         await server.serve(sockets=[listening])
     finally:
         watching.cancel()
+        warming.cancel()
         listening.close()
 
 
 class _Server(uvicorn.Server):
     """Uvicorn that tells its streams to end, waits for replies that are being put in order, and returns on a signal."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI, announce: Callable[[str], None]) -> None:
+    def __init__(self, config: uvicorn.Config, app: Application, announce: Callable[[str], None]) -> None:
         super().__init__(config)
         self._app = app
         self._announce = announce
@@ -153,6 +158,13 @@ def _unusable(host: str, port: int, error: OSError) -> SettingError:
         problem=f"cannot listen on {host}:{port} ({reason})",
         mend="Choose others with --host and --port",
     )
+
+
+async def _warm(app: Application, warm_up: Callable[[], Awaitable[None]] | None) -> None:
+    await asyncio.sleep(WARM_AFTER)
+    await app.doors.warm()
+    if warm_up is not None:
+        await warm_up()
 
 
 async def _stop_when(stop: asyncio.Event | None, server: uvicorn.Server) -> None:

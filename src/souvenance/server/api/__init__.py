@@ -2,47 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from importlib import import_module
+
 from fastapi import APIRouter
 
-from souvenance.server.api import (
-    about,
-    bots,
-    branches,
-    conversations,
-    drafts,
-    erasures,
-    health,
-    memories,
-    notifications,
-    personas,
-    prompts,
-    temporary,
-    turns,
-    work,
-)
 from souvenance.server.views.problem import PROBLEMS
 
 PREFIX = "/api/v1"
 
+RESOURCES: Mapping[str, tuple[str, ...]] = {
+    "about": ("version", "limits", "models", "doctor"),
+    "health": ("health",),
+    "bots": ("bots",),
+    "personas": ("personas",),
+    "conversations": ("conversations",),
+    "branches": ("conversations", "messages"),
+    "turns": ("conversations", "turns"),
+    "temporary": ("temporary-turns",),
+    "memories": ("memories",),
+    "drafts": ("drafts",),
+    "erasures": ("erasures",),
+    "prompts": ("messages", "prompts"),
+    "notifications": ("notifications",),
+    "work": ("work",),
+}
+"""The resources by their files' names, in the manual's order, and what their paths begin with behind the prefix."""
+
 
 def rest_router() -> APIRouter:
-    """Every resource under the version's prefix."""
+    """Every resource under the version's prefix, at once: `server/doors.py` opens them one by one."""
     router = APIRouter(prefix=PREFIX, responses=PROBLEMS)
-    for resource in (
-        about,
-        health,
-        bots,
-        personas,
-        conversations,
-        branches,
-        turns,
-        temporary,
-        memories,
-        drafts,
-        erasures,
-        prompts,
-        notifications,
-        work,
-    ):
-        router.include_router(resource.router)
+    for name in RESOURCES:
+        router.include_router(import_module(f"{__name__}.{name}").router)
     return router

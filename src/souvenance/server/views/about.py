@@ -5,14 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Self
 
-from pydantic import BaseModel
-
 from souvenance.domain.limits import Figure
 from souvenance.domain.notification import Notification
 from souvenance.ports.chat_model import ModelInfo
+from souvenance.server.views.view import View
 
 
-class NotificationJson(BaseModel):
+class NotificationJson(View):
     """`about` holds ids and figures, never the text of a memory."""
 
     id: str
@@ -32,7 +31,7 @@ class NotificationJson(BaseModel):
         )
 
 
-class ModelJson(BaseModel):
+class ModelJson(View):
     """`context` is in tokens, null when it is unknown (8,192 are then assumed)."""
 
     name: str
@@ -45,14 +44,14 @@ class ModelJson(BaseModel):
         return cls(name=info.name, provider=info.provider, context=info.context, can_call_tools=info.can_call_tools)
 
 
-class ModelsJson(BaseModel):
+class ModelsJson(View):
     """`default` answers where nobody names a model; null when there is none."""
 
     items: list[ModelJson]
     default: str | None
 
 
-class LimitJson(BaseModel):
+class LimitJson(View):
     name: str
     value: float
     rule: str
@@ -64,14 +63,14 @@ class LimitJson(BaseModel):
         return cls(name=figure.name, value=figure.value, rule=figure.rule, unit=figure.unit, says=figure.says)
 
 
-class LimitsJson(BaseModel):
+class LimitsJson(View):
     items: list[LimitJson]
 
 
-class HealthJson(BaseModel):
+class HealthJson(View):
     status: str
 
 
-class VersionJson(BaseModel):
+class VersionJson(View):
     name: str
     version: str

@@ -5,15 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
+from pydantic import ConfigDict, Field, StrictBool, StrictInt
 
 from souvenance.app.delete_bot import DeletedBot, Memories
 from souvenance.domain.bot import Bot, BotSettings, Extraction, Persona, Preset
 from souvenance.domain.limits import Level
 from souvenance.server.forms import Text
+from souvenance.server.views.view import View
 
 
-class SettingsJson(BaseModel):
+class SettingsJson(View):
     text_calls: bool
     extraction: Extraction
     deeper: bool
@@ -33,7 +34,7 @@ class SettingsJson(BaseModel):
         )
 
 
-class BotJson(BaseModel):
+class BotJson(View):
     id: str
     name: str
     preset: Preset
@@ -61,7 +62,7 @@ class BotJson(BaseModel):
         )
 
 
-class BotDocumentJson(BaseModel):
+class BotDocumentJson(View):
     """A bot to hand on (K4); what its fields may be is said where the bot is made."""
 
     model_config = ConfigDict(extra="forbid")
@@ -74,13 +75,13 @@ class BotDocumentJson(BaseModel):
     model: Text | None = None
 
 
-class LinkJson(BaseModel):
+class LinkJson(View):
     model_config = ConfigDict(extra="forbid")
 
     link: Text
 
 
-class DeletedBotJson(BaseModel):
+class DeletedBotJson(View):
     """`count` memories became the account's (`keep`) or are gone (`erase`)."""
 
     id: str
@@ -93,11 +94,11 @@ class DeletedBotJson(BaseModel):
         return cls(id=deleted.bot.bot_id, name=deleted.bot.name, memories=deleted.memories, count=deleted.count)
 
 
-class LevelJson(BaseModel):
+class LevelJson(View):
     level: Level
 
 
-class PersonaJson(BaseModel):
+class PersonaJson(View):
     id: str
     name: str
     description: str

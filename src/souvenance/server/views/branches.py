@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Self
 
-from pydantic import BaseModel
-
 from souvenance.app.delete_bot import Memories
 from souvenance.app.delete_conversation import DeletedConversation
+from souvenance.server.views.view import View
 
 
-class DeletedConversationJson(BaseModel):
+class DeletedConversationJson(View):
     """`erased` counts the memories that went with it."""
 
     id: str

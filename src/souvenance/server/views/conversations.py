@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Self
 
-from pydantic import BaseModel
-
 from souvenance.app.browse import ConversationMemory
 from souvenance.domain.conversation import (
     Channel,
@@ -19,9 +17,10 @@ from souvenance.domain.conversation import (
     TurnState,
 )
 from souvenance.domain.limits import Level
+from souvenance.server.views.view import View
 
 
-class FlagsJson(BaseModel):
+class FlagsJson(View):
     challenge: bool
     gateway: bool
     anonymous: bool
@@ -34,7 +33,7 @@ class FlagsJson(BaseModel):
         )
 
 
-class ConversationJson(BaseModel):
+class ConversationJson(View):
     id: str
     bot_id: str | None
     members: list[str]
@@ -74,7 +73,7 @@ class ConversationJson(BaseModel):
         )
 
 
-class MessageJson(BaseModel):
+class MessageJson(View):
     id: str
     conversation_id: str
     turn_id: str
@@ -116,7 +115,7 @@ class MessageJson(BaseModel):
         )
 
 
-class TurnJson(BaseModel):
+class TurnJson(View):
     id: str
     conversation_id: str
     position: int
@@ -136,12 +135,12 @@ class TurnJson(BaseModel):
         )
 
 
-class TurnMessagesJson(BaseModel):
+class TurnMessagesJson(View):
     turn: TurnJson
     messages: list[MessageJson]
 
 
-class ConversationMemoryJson(BaseModel):
+class ConversationMemoryJson(View):
     """What of a conversation is sent word for word, and how much waits for its summary (W4, S6)."""
 
     level: Level

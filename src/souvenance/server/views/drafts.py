@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Self
 
-from pydantic import BaseModel
-
 from souvenance.app.ask_twice import Charge
 from souvenance.app.drafts import Drafted
 from souvenance.app.find_similar import Similar
 from souvenance.domain.draft import Draft
 from souvenance.domain.memory import Origin
 from souvenance.server.views.memories import ListedMemoryJson, RememberedJson, RoomJson, room_json
+from souvenance.server.views.view import View
 
 
-class DraftJson(BaseModel):
+class DraftJson(View):
     """A memory to be reviewed until `until`. Of a notebook `key` names it and `text` is its value; `sources` are the
     ids of the messages that it was drawn from.
     """
@@ -48,7 +47,7 @@ class DraftJson(BaseModel):
         )
 
 
-class ChargeJson(BaseModel):
+class ChargeJson(View):
     """Tokens of the requests that it took; `reported` by the model itself, else estimated (C5)."""
 
     model: str
@@ -63,7 +62,7 @@ class ChargeJson(BaseModel):
         )
 
 
-class DraftedJson(BaseModel):
+class DraftedJson(View):
     """What to review, the room of its scope, and what it cost; `charge` is null when no model was asked."""
 
     drafts: list[DraftJson]
@@ -81,13 +80,13 @@ class DraftedJson(BaseModel):
         )
 
 
-class SavedJson(BaseModel):
+class SavedJson(View):
     """The memories that drafts became, in their order."""
 
     items: list[RememberedJson]
 
 
-class SimilarJson(BaseModel):
+class SimilarJson(View):
     """A memory that says the same (`equal`), or has `matched` of the text's `asked` index terms."""
 
     memory: ListedMemoryJson
@@ -96,7 +95,7 @@ class SimilarJson(BaseModel):
     asked: int
 
 
-class SimilarsJson(BaseModel):
+class SimilarsJson(View):
     items: list[SimilarJson]
 
     @classmethod

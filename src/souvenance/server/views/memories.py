@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Self
 
-from pydantic import BaseModel
-
 from souvenance.app.browse import MemoryView, Room
 from souvenance.app.clear_scope import Cleared
 from souvenance.app.query_memories import Hits, MemoryHit, MessageHit
@@ -16,9 +14,10 @@ from souvenance.domain.journal import Actor, Add, Content, Move, Operation, Pin,
 from souvenance.domain.memory import Evidence, Memory, Origin
 from souvenance.ports.memories import Removed
 from souvenance.server.views.conversations import MessageJson
+from souvenance.server.views.view import View
 
 
-class EvidenceJson(BaseModel):
+class EvidenceJson(View):
     at: datetime
     conversation_id: str | None
     message_id: str | None
@@ -28,7 +27,7 @@ class EvidenceJson(BaseModel):
         return cls(at=evidence.at, conversation_id=evidence.conversation_id, message_id=evidence.message_id)
 
 
-class MemoryJson(BaseModel):
+class MemoryJson(View):
     """One memory. Of a notebook `key` names it and `value` repeats `text`; else both are null.
 
     `archived`: by hand or for want of room (M2). `version` is what an edit must have seen.
@@ -87,14 +86,14 @@ class ListedMemoryJson(MemoryJson):
         return cls(**memory.model_dump(), recent=view.recent, oversized=view.oversized)
 
 
-class RememberedJson(BaseModel):
+class RememberedJson(View):
     """`created` is false when the memory was there already (M10)."""
 
     memory: ListedMemoryJson
     created: bool
 
 
-class ErasureJson(BaseModel):
+class ErasureJson(View):
     """Out of sight at once; until `until` it can be undone, then it is gone (M14)."""
 
     id: str
@@ -107,7 +106,7 @@ class ErasureJson(BaseModel):
         return cls(id=erasure.erasure_id, memory_ids=list(erasure.memory_ids), at=erasure.at, until=erasure.until)
 
 
-class ClearedJson(BaseModel):
+class ClearedJson(View):
     """`erasure` is null when nothing was there to erase; `pinned` were kept, DELETE /memories/pinned needs it (M9)."""
 
     erasure: ErasureJson | None
@@ -119,7 +118,7 @@ class ClearedJson(BaseModel):
         return cls(erasure=erasure, pinned=cleared.pinned)
 
 
-class RemovedJson(BaseModel):
+class RemovedJson(View):
     """A memory that a model or pass removed; `place` is the one that brings it back (M11)."""
 
     id: str
@@ -146,7 +145,7 @@ class RemovedJson(BaseModel):
         )
 
 
-class RoomJson(BaseModel):
+class RoomJson(View):
     """How full a scope is (M2); a limit of null means that there is none."""
 
     scope: str
@@ -158,7 +157,7 @@ class RoomJson(BaseModel):
     tokens: int
 
 
-class OperationJson(BaseModel):
+class OperationJson(View):
     """One change, in the owner's order; the texts are null where the change set none."""
 
     place: int
@@ -190,11 +189,11 @@ class OperationJson(BaseModel):
         )
 
 
-class HistoryJson(BaseModel):
+class HistoryJson(View):
     items: list[OperationJson]
 
 
-class MemoryHitJson(BaseModel):
+class MemoryHitJson(View):
     memory: MemoryJson
     score: float
     why: list[str]
@@ -206,7 +205,7 @@ class MemoryHitJson(BaseModel):
         )
 
 
-class MessageHitJson(BaseModel):
+class MessageHitJson(View):
     message: MessageJson
     score: float
     why: list[str]
@@ -216,7 +215,7 @@ class MessageHitJson(BaseModel):
         return cls(message=MessageJson.of(hit.message), score=hit.score, why=list(hit.why))
 
 
-class HitsJson(BaseModel):
+class HitsJson(View):
     """Hits with their reasons, best first; `legs` says of each way of searching whether it answered (Q5)."""
 
     memories: list[MemoryHitJson]

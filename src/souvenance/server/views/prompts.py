@@ -5,12 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Self
 
-from pydantic import BaseModel
-
 from souvenance.domain.sent import LeftOut, Part, SentPrompt
+from souvenance.server.views.view import View
 
 
-class LeftOutJson(BaseModel):
+class LeftOutJson(View):
     layer: str
     item: str
     tokens: int
@@ -20,7 +19,7 @@ class LeftOutJson(BaseModel):
         return cls(layer=left.layer, item=left.item, tokens=left.tokens)
 
 
-class FiguresJson(BaseModel):
+class FiguresJson(View):
     """Tokens in by layer, estimated; the reported figures are the model's own, null until it reports them."""
 
     id: str
@@ -58,7 +57,7 @@ class FiguresJson(BaseModel):
         )
 
 
-class PartJson(BaseModel):
+class PartJson(View):
     """A run of the request's bytes as text, with the memory or message it holds."""
 
     text: str
@@ -80,5 +79,5 @@ class PromptJson(FiguresJson):
         return cls(**figures.model_dump(), parts=[PartJson.of(part) for part in prompt.parts])
 
 
-class PromptsJson(BaseModel):
+class PromptsJson(View):
     items: list[FiguresJson]

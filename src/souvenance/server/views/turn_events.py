@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Self
 
-from pydantic import BaseModel
-
 from souvenance.app.turn import Done, Noted, Opened, Speaking, TurnEvent, shown
 from souvenance.server.views.conversations import ConversationJson, MessageJson, TurnJson
+from souvenance.server.views.view import View
 
 
-class OpenedJson(BaseModel):
+class OpenedJson(View):
     """The user's message is stored; all null where memory is unavailable, and in a temporary chat. Only there `dropped`
     says how many messages passed the window (O4).
     """
@@ -30,7 +29,7 @@ class OpenedJson(BaseModel):
         )
 
 
-class SpeakingJson(BaseModel):
+class SpeakingJson(View):
     """In a group: the member whose reply follows."""
 
     bot_id: str
@@ -41,7 +40,7 @@ class SpeakingJson(BaseModel):
         return cls(bot_id=event.bot.bot_id, name=event.bot.name)
 
 
-class NotedJson(BaseModel):
+class NotedJson(View):
     kind: str
     text: str
     memory_id: str | None
@@ -51,7 +50,7 @@ class NotedJson(BaseModel):
         return cls(kind=event.kind, text=event.text, memory_id=event.memory_id)
 
 
-class DoneJson(BaseModel):
+class DoneJson(View):
     """The reply is stored (unless `memory_unavailable`, or in a temporary chat); tokens are `estimated` until the model
     reports them (C5); `more`: in a group another member answers after this one.
     """
@@ -83,7 +82,7 @@ class DoneJson(BaseModel):
         )
 
 
-class ReplyJson(BaseModel):
+class ReplyJson(View):
     """A whole turn: what was opened, the reply as a person sees it, what was noted beside it, and how it ended.
 
     In a group `text` names each speaker before its words, and `replies` has each reply by itself.

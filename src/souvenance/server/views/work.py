@@ -5,12 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Self
 
-from pydantic import BaseModel
-
 from souvenance.domain.due import Due, DueState
+from souvenance.server.views.view import View
 
 
-class WorkJson(BaseModel):
+class WorkJson(View):
     """A piece of background work of a conversation. `failures` in a row so far, `reason` is the code of the last one,
     or why it waits (`spend_cap`); `lease_until` only while a worker has it.
     """
