@@ -1,4 +1,4 @@
-"""Of a summary, what stands for a conversation that ends earlier than before (S10, T2, T7)."""
+"""Of a summary, what stands for a conversation that lost turns at its end (S10, T2, T7)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from souvenance.ports.store import Unit
 
 
 def cut_summary(unit: Unit, conversation: Conversation, last: Turn | None) -> Conversation:
-    """The conversation as it ends with this turn, nodes that reach past what may be summed up removed, a rebuild's too:
-    the chain that is left stands. The conversation is held, its turns are cut already.
+    """The conversation as it ends with this turn: nodes that reach past what may be summed up are removed, a rebuild's
+    too, and the chain that is left stands. The conversation is held, its turns are gone already.
     """
     here, end = conversation.conversation_id, -1 if last is None else last.position
     cut = replace(conversation, last_position=end, deepened_to=min(conversation.deepened_to, end))
-    if end == conversation.last_position:
-        return cut
     up_to = may_be_summed_up(unit, here)
     past = unit.summaries.covering(here, range(up_to + 1, conversation.last_position + 1))
     if not past:
