@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from souvenance.domain.ids import BotId, ConversationId, MemoryId, OwnerId
-from souvenance.domain.prompt import Run
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EpochLine:
     """One memory as it stands in the block: `text` is the whole rendered line, `short` its number there."""
 
@@ -19,11 +17,6 @@ class EpochLine:
     pinned: bool
     text: str
     short: int
-
-    @cached_property
-    def run(self) -> Run:
-        """The line as a run of the prompt, kept with it. It begins with its line break: half as many parts to keep."""
-        return Run(text=f"\n{self.text}", memory_id=self.memory_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
+from functools import cached_property
 
 import httpx2
 
@@ -135,15 +136,19 @@ class OpenAIWire:
             await response.aclose()
 
     async def _sent(self, body: bytes) -> httpx2.Response:
-        url, headers = f"{self.base_url}/chat/completions", {**self._headers, "content-type": "application/json"}
+        headers = {**self._headers, "content-type": "application/json"}
         client = self._http()
         if self._direct is None:
-            posted = client.build_request("POST", url, content=body, headers=headers)
+            posted = client.build_request("POST", self._chat, content=body, headers=headers)
             return await client.send(posted, stream=True)
         # A local server needs nothing of a client's proxies, redirects and cookies.
         extensions = {"timeout": client.timeout.as_dict()}
-        posted = httpx2.Request("POST", url, content=body, headers=headers, extensions=extensions)
+        posted = httpx2.Request("POST", self._chat, content=body, headers=headers, extensions=extensions)
         return await self._direct.handle_async_request(posted)
+
+    @cached_property
+    def _chat(self) -> httpx2.URL:
+        return httpx2.URL(f"{self.base_url}/chat/completions")
 
     def _http(self) -> httpx2.AsyncClient:
         if self._client is None:
