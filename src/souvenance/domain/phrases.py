@@ -21,6 +21,8 @@ _CLAUSE_BREAK = re.compile(r"[,;:()\[\]\n—–、·•。.!?…~]+| - |--+")
 _AROUND = " \"'*_<>-\ufffc"
 _TOLD_FROM = 4_000
 """Characters of a message that its language is told from."""
+_FEW = 2
+"""So few common words tell no language."""
 
 
 @cache
@@ -142,10 +144,10 @@ class Phrases:
     months: frozenset[str] = frozenset()
 
     def of(self, text: str) -> tuple[Language, ...]:
-        """The languages that `text` is likely in, likeliest first; all of them when nothing tells."""
+        """The languages that `text` is likely in, likeliest first; all of them when too little tells."""
         folded = plain(text[:_TOLD_FROM])
         words = [word.strip('.,;:!?…"()') for word in folded.split()]
         scored = [(language.score(words, folded), language) for language in self.languages]
         best = max((score for score, _ in scored), default=0)
-        likely = [pair for pair in scored if pair[0] >= best * 0.6]
+        likely = [pair for pair in scored if best <= _FEW or pair[0] >= best * 0.6]
         return tuple(language for _, language in sorted(likely, key=lambda pair: -pair[0]))
