@@ -282,7 +282,10 @@ async def open_house(
 
 def _usual_steps() -> Mapping[Work, Step]:
     """How each kind of background work is done."""
-    return {}
+    from souvenance.app.compact import compact
+    from souvenance.app.due_work import Work
+
+    return {Work.SUMMARY: compact, Work.REFRESH: compact}
 
 
 @cache

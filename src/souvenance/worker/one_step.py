@@ -13,7 +13,6 @@ from typing import Any, TypeAlias, assert_never
 
 from souvenance.app.due_work import Stepped
 from souvenance.app.kit import Kit
-from souvenance.app.spend import add_spending
 from souvenance.domain.due import Due
 from souvenance.domain.ids import NotificationId
 from souvenance.domain.notification import Notification
@@ -69,27 +68,23 @@ async def _fail(kit: Kit, due: Due, error: Exception, pace: Pace) -> Outcome:
     now = kit.clock.now()
     match after_failure(due.attempts, now=now, jitter=pace.jitter(), limits=kit.limits):
         case TryAgain(at=at):
-            ended = _postpone(kit, due, at, reason, spent=_spent(error), failed=True)
+            ended = _postpone(kit, due, at, reason, failed=True)
             return await _recorded(due, Outcome.POSTPONED, ended)
         case Park(failures=failures):
-            return await _recorded(due, Outcome.PARKED, _park(kit, due, reason, failures, spent=_spent(error)))
+            return await _recorded(due, Outcome.PARKED, _park(kit, due, reason, failures))
         case never:
             assert_never(never)
 
 
-async def _postpone(
-    kit: Kit, due: Due, until: datetime, reason: str, *, failed: bool, spent: tuple[int, int] | None = None
-) -> bool:
-    now = kit.clock.now()
-
-    def work(unit: Unit) -> bool:
-        _add_spent(unit, due, now, spent)
-        return unit.due.postpone(due, until=until, reason=reason, failed=failed)
-
-    return await kit.store.write(due.owner_id, work, label="due.postponed")
+async def _postpone(kit: Kit, due: Due, until: datetime, reason: str, *, failed: bool) -> bool:
+    return await kit.store.write(
+        due.owner_id,
+        lambda unit: unit.due.postpone(due, until=until, reason=reason, failed=failed),
+        label="due.postponed",
+    )
 
 
-async def _park(kit: Kit, due: Due, reason: str, failures: int, *, spent: tuple[int, int] | None) -> bool:
+async def _park(kit: Kit, due: Due, reason: str, failures: int) -> bool:
     """Kept until a person restarts it, and that person is told (S1)."""
     now = kit.clock.now()
     told = Notification(
@@ -100,26 +95,12 @@ async def _park(kit: Kit, due: Due, reason: str, failures: int, *, spent: tuple[
     )
 
     def work(unit: Unit) -> bool:
-        _add_spent(unit, due, now, spent)
         if not unit.due.park(due, reason=reason):
             return False
         unit.notifications.put(told)
         return True
 
     return await kit.store.write(due.owner_id, work, label="due.parked")
-
-
-def _add_spent(unit: Unit, due: Due, at: datetime, spent: tuple[int, int] | None) -> None:
-    if spent is not None:
-        add_spending(unit, due.kind, at=at, calls=1, tokens_in=spent[0], tokens_out=spent[1])
-
-
-def _spent(error: Exception) -> tuple[int, int] | None:
-    """What a model took for an answer that could not be used: it counts too (C4)."""
-    if not isinstance(error, SouvenanceError):
-        return None
-    took, wrote = error.details.get("tokens_in"), error.details.get("tokens_out")
-    return (took, wrote) if isinstance(took, int) and isinstance(wrote, int) else None
 
 
 async def _recorded(due: Due, outcome: Outcome, recording: Awaitable[bool]) -> Outcome:

@@ -16,7 +16,7 @@ from souvenance.app.spend import add_spending, check_spending, hour_of
 from souvenance.app.work import list_work, restart_work
 from souvenance.domain.due import Due, DueState
 from souvenance.domain.ids import LOCAL_ACCOUNT, ConversationId
-from souvenance.errors import ModelUnreachable, NotFound, StoreUnavailable, UnusableSummary
+from souvenance.errors import ModelUnreachable, NotFound, StoreUnavailable
 from souvenance.worker.one_step import Step
 from tests.flows.app.stores import FailingStore
 from tests.flows.worker.pieces import Pieces, counting_step
@@ -171,13 +171,6 @@ async def test_c4_a_call_larger_than_the_cap_is_the_only_one_of_its_hour(pieces:
     worker = pieces.worker(spends, kit=capped(pieces, 50), at_once=1)
     await worker.work_off()
     assert worker.outcomes == {"done": 1, "capped": 1}
-
-
-async def test_c4_answers_that_could_not_be_used_count_too(pieces: Pieces) -> None:
-    await pieces.put("con_1")
-    useless = fails_with(lambda: UnusableSummary("llama", reason="no JSON", tokens_in=900, tokens_out=80))
-    await pieces.worker(useless).work_off()
-    assert await spent_in(pieces, pieces.clock.now()) == 980
 
 
 async def test_c4_a_model_that_comes_back_after_an_hour_does_not_make_all_spend_at_once(pieces: Pieces) -> None:
