@@ -19,11 +19,13 @@ from souvenance.app.remember import NewMemory, remember
 from souvenance.app.turn import Address, Delta, Done, FromClient, InConversation, Noted, Opened, TurnEvent, TurnRequest
 from souvenance.domain.bot import Bot, Preset
 from souvenance.domain.conversation import Conversation, Flags, Message, Role
-from souvenance.domain.ids import ConversationId, OwnerId
+from souvenance.domain.ids import LOCAL_ACCOUNT, ConversationId, OwnerId
 from souvenance.domain.memory import ACCOUNT_SCOPE, Evidence, Memory, Scope
+from souvenance.domain.owner import Owner, OwnerKind
+from souvenance.models.tokens import O200k
 from souvenance.ports.chat_model import ModelInfo
 from souvenance.ports.store import Store, Unit
-from souvenance.testing import FrozenClock, ScriptedModel
+from souvenance.testing import CountedIds, FrozenClock, ScriptedModel
 from souvenance.testing.script import Call, ToolCalls
 
 T = TypeVar("T")
@@ -213,6 +215,22 @@ class House:
 
     async def read(self, work: Callable[[Unit], T]) -> T:
         return await self.kit.store.read(self.owner, work, label="test.read")
+
+
+async def house_on(store: Store) -> House:
+    """The local account of a fresh store, a frozen clock, counted ids, and a model that echoes until it is scripted."""
+    clock, model = FrozenClock(), ScriptedModel()
+    owner = Owner(
+        owner_id=LOCAL_ACCOUNT,
+        kind=OwnerKind.ACCOUNT,
+        name="Local",
+        secret=b"a secret of forty-eight bytes, for tests only...",
+        place=0,
+        created_at=clock.now(),
+    )
+    await store.write(LOCAL_ACCOUNT, lambda unit: unit.owners.create(owner), label="owner.created")
+    kit = Kit(store=store, models=model, tokenizer=O200k(), clock=clock, ids=CountedIds())
+    return House(kit=kit, model=model, clock=clock, owner=LOCAL_ACCOUNT)
 
 
 def another_kit(kit: Kit, **changes: Any) -> Kit:
