@@ -79,12 +79,11 @@ _BLANK_NODES = (
     .where(owned(prompt_parts), prompt_parts.c.node_id.in_(bindparam("ids", expanding=True)))
     .values(data=None)
 )
-# A range of ids, not merely some: so the index by node answers, however many parts the conversation has.
 _NODES_SENT = (
     select(prompt_parts.c.node_id)
     .where(
         owned(prompt_parts),
-        prompt_parts.c.node_id > "",
+        prompt_parts.c.node_id.is_not(None),
         prompt_parts.c.conversation_id == bindparam("conversation"),
     )
     .distinct()

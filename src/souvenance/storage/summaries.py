@@ -36,14 +36,14 @@ _IN_ORDER = (_N.first, _N.made_at, _N.node_id)
 
 _GET = select(nodes).where(owned(nodes), _N.node_id == bindparam("id"))
 _LIVE = select(nodes).where(*_STANDING, _N.live).order_by(*_IN_ORDER)
+_LIVE_OF = select(nodes).where(owned(nodes), _N.conversation_id.in_(_IDS), _N.rebuild_id.is_(None), _N.live)
 _LIVE_IDS = select(_N.node_id).where(*_STANDING, _N.live)
 _ALL = select(nodes).where(*_STANDING).order_by(*_IN_ORDER)
 _OF_REBUILD = select(nodes).where(*_OWN, _N.rebuild_id == bindparam("rebuild")).order_by(*_IN_ORDER)
 _MANY = select(nodes).where(*_OWN, _N.node_id.in_(_IDS))
-_BETWEEN = (
-    select(nodes)
-    .where(*_OWN, _N.first <= bindparam("newest", type_=Integer), _N.last >= bindparam("oldest", type_=Integer))
-    .order_by(*_IN_ORDER)
+# Answered by an index alone: in a long conversation few of many nodes are meant, and their texts are long.
+_BETWEEN = select(_N.node_id, _N.first, _N.last).where(
+    *_OWN, _N.first <= bindparam("newest", type_=Integer), _N.last >= bindparam("oldest", type_=Integer)
 )
 _SAVE = update(nodes).where(owned(nodes), _N.node_id == bindparam("id"))
 _SET_LIVE = {live: update(nodes).where(*_STANDING, _N.node_id.in_(_IDS)).values(live=live) for live in (True, False)}
@@ -68,6 +68,9 @@ class SqlSummaries(Repository):
     def live(self, conversation_id: ConversationId) -> list[Node]:
         return [_node(row) for row in self._rows(_LIVE, conversation=conversation_id)]
 
+    def live_of(self, conversation_ids: Collection[ConversationId]) -> list[Node]:
+        return [_node(row) for ids in batches(sorted(conversation_ids)) for row in self._rows(_LIVE_OF, ids=ids)]
+
     def all(self, conversation_id: ConversationId, *, rebuild_id: RebuildId | None = None) -> list[Node]:
         if rebuild_id is None:
             return [_node(row) for row in self._rows(_ALL, conversation=conversation_id)]
@@ -90,7 +93,8 @@ class SqlSummaries(Repository):
             return []
         rows = self._rows(_BETWEEN, conversation=conversation_id, oldest=min(positions), newest=max(positions))
         asked = sorted(positions)
-        return [_node(row) for row in rows if asked[bisect_left(asked, row.first)] <= row.last]
+        found = [row.node_id for row in rows if asked[bisect_left(asked, row.first)] <= row.last]
+        return self.many(conversation_id, found)
 
     def put(self, node: Node) -> None:
         self.put_all([node])

@@ -28,7 +28,8 @@ nodes = table(
     word("rebuild_id", nullable=True),
     whole("version", 1),
     Index("nodes_by_id", "owner_id", "node_id", unique=True),
-    Index("nodes_live", "owner_id", "conversation_id", "live", "first"),
+    Index("nodes_live", "owner_id", "conversation_id", "live"),
+    Index("nodes_by_turn", "owner_id", "conversation_id", "last", "first"),
 )
 """Summary nodes, `domain.summary.Node`. `items` and `stale` are JSON; those of a rebuild are live only once it is
 swapped in.

@@ -27,6 +27,11 @@ if TYPE_CHECKING:
             "SELECT parts FROM prompts WHERE owner_id = 'o' AND conversation_id = 'c' ORDER BY prompt_id DESC LIMIT 1",
             "prompts_by_conversation",
         ),
+        ("SELECT items FROM nodes WHERE owner_id = 'o' AND conversation_id = 'c' AND live = 1", "nodes_live"),
+        (
+            "SELECT node_id FROM nodes WHERE owner_id = 'o' AND conversation_id = 'c' AND first <= 9 AND last >= 9",
+            "COVERING INDEX nodes_by_turn",
+        ),
     ],
 )
 async def test_an_index_is_preferred_to_walking_all_that_an_owner_has(

@@ -57,7 +57,8 @@ def _make_nodes() -> None:
         key=("owner_id", "conversation_id", "node_id"),
     )
     op.create_index("nodes_by_id", "nodes", ["owner_id", "node_id"], unique=True)
-    op.create_index("nodes_live", "nodes", ["owner_id", "conversation_id", "live", "first"])
+    op.create_index("nodes_live", "nodes", ["owner_id", "conversation_id", "live"])
+    op.create_index("nodes_by_turn", "nodes", ["owner_id", "conversation_id", "last", "first"])
 
 
 def _make_rules() -> None:
