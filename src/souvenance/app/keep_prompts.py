@@ -89,6 +89,8 @@ def _refused_as_erased(reply: Reply, outcomes: Sequence[Outcome]) -> frozenset[M
 
 
 def _blanked(parts: Sequence[Part], gone: frozenset[MemoryId]) -> tuple[Part, ...]:
+    if not gone:
+        return tuple(parts)
     return tuple(replace(part, data=ERASED) if part.memory_id in gone else part for part in parts)
 
 
@@ -99,6 +101,8 @@ def _of_what_was_stored(parts: Sequence[Part], reply: Reply, outcomes: Sequence[
         for (wish, _), outcome in zip(reply.wishes, outcomes, strict=True)
         if isinstance(wish, Store) and outcome.memory is not None
     }
+    if not became:
+        return tuple(parts)
     return tuple(
         replace(part, memory_id=became[part.memory_id]) if part.memory_id in became else part for part in parts
     )

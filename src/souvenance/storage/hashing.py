@@ -43,15 +43,24 @@ class Hasher:
         hashing.update(data)
         return hashing.digest()
 
-    def _begin(self, purpose: str, size: int) -> blake2b:
+    @property
+    def key(self) -> bytes:
+        """What the owner's hashes are made under; NotFound when the owner does not exist."""
         if self._key is None:
             secret = self._connection.execute(_SECRET, {"owner": self._owner_id}).scalar_one_or_none()
             if secret is None:
                 raise NotFound("owner", self._owner_id)
             self._key = blake2b(secret, digest_size=64).digest()
-        begun = blake2b(digest_size=size, key=self._key, person=purpose.encode("ascii"))
-        self._begun[purpose, size] = begun
+        return self._key
+
+    def _begin(self, purpose: str, size: int) -> blake2b:
+        begun = self._begun[purpose, size] = keyed(self.key, purpose, size)
         return begun
+
+
+def keyed(key: bytes, purpose: str, size: int) -> blake2b:
+    """A hash under an owner's key that has taken in nothing yet."""
+    return blake2b(digest_size=size, key=key, person=purpose.encode("ascii"))
 
 
 def _encoded(text: str) -> bytes:

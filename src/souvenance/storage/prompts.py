@@ -10,6 +10,7 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Row, bindparam, delete, insert, select, update
@@ -20,10 +21,13 @@ from souvenance.domain.ids import ConversationId, MessageId, NodeId, PromptId, T
 from souvenance.domain.sent import ERASED, LeftOut, Part, SentPrompt
 from souvenance.errors import NotFound, StoreError
 from souvenance.storage.batches import batches
+from souvenance.storage.hashing import keyed
 from souvenance.storage.repository import Repository, owned
 from souvenance.storage.schema import calibrations, conversations, prompt_parts, prompts
 
 _PART_ID = 12
+_LONGEST_KEPT = 2_000
+"""Bytes of a part whose id is kept in this process."""
 
 _GET = select(prompts).where(owned(prompts), prompts.c.prompt_id == bindparam("id"))
 _OF_MESSAGE = (
@@ -105,7 +109,8 @@ class SqlPrompts(Repository):
     __slots__ = ()
 
     def put(self, prompt: SentPrompt) -> None:
-        ids = [self._part_id(part) for part in prompt.parts]
+        key = self._hash.key
+        ids = [(_known_id if len(part.data) <= _LONGEST_KEPT else _part_id)(key, part) for part in prompt.parts]
         before = self._row(_NEWEST_PARTS, conversation=prompt.conversation_id, limit=1)
         parts = dict(zip(ids, prompt.parts, strict=True))
         missing = parts.keys() - set(_ids(before.parts) if before else ())
@@ -194,12 +199,6 @@ class SqlPrompts(Repository):
         for some in batches(sorted(part_ids)):
             self._run(_DROP_PARTS, conversation=conversation_id, ids=some)
 
-    def _part_id(self, part: Part) -> bytes:
-        if part.node_id is not None:
-            return self._hash.of_bytes(f"{part.node_id} ".encode() + part.data, "node part", size=_PART_ID)
-        named = f"{part.memory_id or ''} {part.message_id or ''} ".encode()
-        return self._hash.of_bytes(named + part.data, "part", size=_PART_ID)
-
 
 class SqlCalibrations(Repository):
     """`ports.prompts.Calibrations`."""
@@ -240,6 +239,20 @@ def _values(prompt: SentPrompt, ids: Sequence[bytes]) -> dict[str, object]:
         "round": prompt.round,
         "epoch": prompt.epoch,
     }
+
+
+def _part_id(key: bytes, part: Part) -> bytes:
+    """A hash, under the owner's key, of what the part holds and whose words it is."""
+    if part.node_id is not None:
+        hashing, named = keyed(key, "node part", _PART_ID), f"{part.node_id} "
+    else:
+        hashing, named = keyed(key, "part", _PART_ID), f"{part.memory_id or ''} {part.message_id or ''} "
+    hashing.update(named.encode() + part.data)
+    return hashing.digest()
+
+
+# Kept: nearly all of a prompt stood in the one before it.
+_known_id = lru_cache(maxsize=8_192)(_part_id)
 
 
 def _ids(joined: bytes) -> Sequence[bytes]:
