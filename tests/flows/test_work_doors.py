@@ -27,6 +27,7 @@ from souvenance.wiring import House, open_house
 from souvenance.worker.pace import Pace
 from tests.flows.commands import Souvenance
 from tests.flows.serving import Served, settings_for
+from tests.flows.test_cli import program
 from tests.flows.worker.pieces import Gate, all_results, counting_step
 
 CHAT = ConversationId("con_1")
@@ -168,3 +169,24 @@ async def test_the_worker_command_works_until_it_is_told_to_stop(environment: di
         process.send_signal(signal.SIGTERM)
         out, _ = await process.communicate()
         assert (process.returncode, json.loads(out)) == (0, {"done": 1})
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_a_worker_works_inside_serve_unless_it_is_switched_off(
+    environment: dict[str, str], run: Souvenance, tmp_path: Path, *, works: bool
+) -> None:
+    async def prepare() -> None:
+        async with await open_house(settings_for(tmp_path / "data"), models=ScriptedModel()) as house:
+            await put(house)
+
+    asyncio.run(prepare())
+    with program(environment, "serve", "--port", "0", "--work" if works else "--no-work") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        while works and "step_ended" not in process.stderr.readline():
+            continue
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=30) == 0
+    left = [(piece["kind"], piece["state"]) for piece in run("work", "list", "--json").json]
+    assert left == ([] if works else [("summary", "waiting")])

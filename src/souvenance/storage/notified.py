@@ -23,9 +23,11 @@ _log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def notified(url: URL, wake: Callable[[], object]) -> AsyncIterator[None]:
+async def notified(
+    url: URL, wake: Callable[[], object], *, again_seconds: float = AGAIN_SECONDS
+) -> AsyncIterator[None]:
     """Call `wake` whenever something became due in this database, over a connection of its own, made anew when lost."""
-    listening = asyncio.create_task(_listen_on(url, wake), name="due.listened")
+    listening = asyncio.create_task(_listen_on(url, wake, again_seconds), name="due.listened")
     try:
         yield
     finally:
@@ -34,13 +36,13 @@ async def notified(url: URL, wake: Callable[[], object]) -> AsyncIterator[None]:
             await listening
 
 
-async def _listen_on(url: URL, wake: Callable[[], object]) -> None:
+async def _listen_on(url: URL, wake: Callable[[], object], again_seconds: float) -> None:
     while True:
         try:
             await _listen(url, wake)
         except (DBAPIError, OSError, TimeoutError) as error:
             _log.warning("due_not_heard", extra={"error": type(error).__name__})
-        await asyncio.sleep(AGAIN_SECONDS)
+        await asyncio.sleep(again_seconds)
 
 
 async def _listen(url: URL, wake: Callable[[], object]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -11,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from souvenance.domain.ids import LOCAL_ACCOUNT
 from souvenance.errors import StoreUnavailable
 from souvenance.ports.store import Unit
+from souvenance.storage.notified import notified
 from souvenance.storage.postgres import PostgresStore
 from souvenance.storage.repository import Repository
 from tests.conformance import rows
@@ -97,3 +99,17 @@ async def test_a_server_that_is_not_there_is_named(tmp_path_factory: pytest.Temp
 async def test_a_database_that_is_not_there_is_named(postgres_url: str) -> None:
     with pytest.raises(StoreUnavailable, match="does not exist"):
         await PostgresStore.open(postgres_url.replace("/test_", "/gone_"))
+
+
+async def test_who_listens_for_due_work_is_woken_when_a_lost_connection_stands_again(
+    postgres_url: str, store: PostgresStore
+) -> None:
+    told = asyncio.Event()
+    async with notified(store.engine.url, told.set, again_seconds=0), asyncio.timeout(60):
+        await told.wait()
+        told.clear()
+        await end_connections_of_others(postgres_url)
+        await told.wait()
+        told.clear()
+        await store.write(LOCAL_ACCOUNT, lambda unit: unit.due.put(rows.due(owner_id=LOCAL_ACCOUNT)), label="due.put")
+        await told.wait()
