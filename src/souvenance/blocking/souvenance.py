@@ -17,6 +17,7 @@ from souvenance.blocking.background_work import BlockingBackgroundWork
 from souvenance.blocking.branches import BlockingBranches
 from souvenance.blocking.drafts import BlockingDrafts
 from souvenance.blocking.loop_thread import LoopThread, Opening
+from souvenance.blocking.summaries import BlockingSummaries
 from souvenance.blocking.turns import BlockingTurns
 from souvenance.domain.bot import Bot, Preset
 from souvenance.domain.conversation import Conversation, Message
@@ -39,6 +40,7 @@ class BlockingSouvenance:
         self.turns = BlockingTurns(self._thread, self._memory.turns)
         self.branches = BlockingBranches(self._thread, self._memory.branches)
         self.drafts = BlockingDrafts(self._thread, self._memory.drafts)
+        self.summaries = BlockingSummaries(self._thread, self._memory.summaries)
         self.work = BlockingBackgroundWork(self._thread, self._memory.work)
 
     def __enter__(self) -> Self:

@@ -22,6 +22,7 @@ COMMANDS = (
     "turns",
     "conversations",
     "messages",
+    "summary",
     "worker",
     "work",
     "doctor",

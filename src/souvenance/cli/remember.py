@@ -8,11 +8,13 @@ from typing import Annotated
 import typer
 
 from souvenance.app.browse import MemoryView
+from souvenance.app.find_in_summaries import SummaryLine
 from souvenance.app.find_similar import Similar
 from souvenance.cli.json_forms import similar_form, view_form
 from souvenance.cli.options import AsJson, BotName, Database, Folder, OneConversation
 from souvenance.cli.output import json_line, line, table
 from souvenance.cli.running import with_memory
+from souvenance.cli.summary_forms import summary_line_form
 from souvenance.domain.ids import ConversationId
 from souvenance.domain.memory_lines import told
 from souvenance.library import Souvenance
@@ -36,12 +38,12 @@ def remember(
     said = typer.get_text_stream("stdin").read().rstrip("\n") if text == "-" else text
     where = None if conversation is None else ConversationId(conversation)
     if check:
-        found = with_memory(
-            lambda memory: memory.similar(said, bot=bot, conversation=where, key=key, subject=subject),
-            folder=folder,
-            database_url=database_url,
-        )
-        _tell_similar(found, as_json=as_json)
+
+        async def look(memory: Souvenance) -> tuple[Sequence[Similar], Sequence[SummaryLine]]:
+            found = await memory.similar(said, bot=bot, conversation=where, key=key, subject=subject)
+            return found, await memory.summaries.similar(said, bot=bot, conversation=where)
+
+        _tell_similar(*with_memory(look, folder=folder, database_url=database_url), as_json=as_json)
         return
 
     async def keep_and_read(memory: Souvenance) -> tuple[MemoryView, bool]:
@@ -59,12 +61,15 @@ def remember(
         line(f"{view.memory.memory_id}\t{'remembered' if created else 'known already: one more source'}")
 
 
-def _tell_similar(found: Sequence[Similar], *, as_json: bool) -> None:
+def _tell_similar(found: Sequence[Similar], lines: Sequence[SummaryLine], *, as_json: bool) -> None:
+    """Memories, then lines of summaries, these by their nodes' ids."""
     if as_json:
         for similar in found:
             json_line(similar_form(similar))
+        for told_there in lines:
+            json_line({"summary_line": summary_line_form(told_there)})
     else:
-        table(("id", "scope", "text", "how alike"), map(_row, found))
+        table(("id", "scope", "text", "how alike"), [*map(_row, found), *map(_row_of_line, lines)])
 
 
 def _row(similar: Similar) -> tuple[str, ...]:
@@ -72,3 +77,8 @@ def _row(similar: Similar) -> tuple[str, ...]:
     alike = "the same" if similar.equal else f"{similar.matched} of {similar.asked} terms"
     archived = ", archived" if similar.view.archived else ""
     return memory.memory_id, memory.scope.key, told(memory), f"{alike}{archived}"
+
+
+def _row_of_line(found: SummaryLine) -> tuple[str, ...]:
+    alike = f"{found.matched} of {found.asked} terms, in a summary"
+    return found.node_id, f"conversation:{found.conversation_id}", found.item.text, alike

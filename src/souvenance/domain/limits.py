@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
+
+from souvenance.errors import BadValue
 
 
 class Level(StrEnum):
@@ -13,6 +15,14 @@ class Level(StrEnum):
     KEY_EVENTS = "key_events"
     BALANCED = "balanced"
     DETAILED = "detailed"
+
+    @classmethod
+    def read(cls, raw: str) -> Self:
+        """BadValue for a level that does not exist."""
+        try:
+            return cls(raw)
+        except ValueError as e:
+            raise BadValue("level", value=raw, expected=", ".join(cls)) from e
 
 
 def _figure(default: Any, rule: str, unit: str, says: str) -> Any:
@@ -72,6 +82,9 @@ class Limits:
     query_hits: int = _figure(10, "Q1", "hits", "hits of a query, when the caller names no number")
     query_terms: int = _figure(128, "Q1", "terms", "index terms of a query that are looked for, the first ones")
     query_most: int = _figure(100, "Q1", "hits", "most hits of a query")
+    similar_conversations: int = _figure(
+        10, "V4", "conversations", "newest ones whose summaries are looked at for what is there already"
+    )
     tool_rounds: int = _figure(4, "V1", "rounds", "how often a reply may call memory tools before it must speak")
     recent_tokens_key_events: int = _figure(350, "S13", "tokens", "a recent node's text at level key_events")
     recent_tokens_balanced: int = _figure(600, "S13", "tokens", "a recent node's text at level balanced")

@@ -7,7 +7,7 @@ panel asks nobody (O1).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Flag, auto
 
@@ -67,7 +67,7 @@ class Policy:
     `command_note` is what a command's answer adds, `command_refusal` why commands are refused; empty when there is
     nothing to say. `in_page` says that the page does what K5 leaves to it. `finds_messages` is about looking for past
     messages from here, `may_be_found` about being found from elsewhere. Where nothing is `stored`, what passes the
-    window is dropped with a visible note (O4).
+    window is dropped with a visible note (O4). `deeper_reasons` are all that speaks against deeper memory here (V8).
     """
 
     reads: tuple[ScopeKind, ...]
@@ -80,12 +80,16 @@ class Policy:
     command_note: str
     command_refusal: str
     in_page: bool
-    deeper: bool
     finds_messages: bool
     may_be_found: bool
     stored: bool
     level_fixed: Level | None
     reasons: tuple[Reason, ...]
+    deeper_reasons: tuple[Reason, ...]
+
+    @property
+    def deeper(self) -> bool:
+        return not self.deeper_reasons
 
     @property
     def saves_from_chat(self) -> bool:
@@ -249,12 +253,12 @@ def policy(case: Circumstances) -> Policy:
         command_note=note,
         command_refusal=refusal,
         in_page=Reads.IN_PAGE in reads and Writes.IN_PAGE in writes,
-        deeper=case.settings.deeper and all(row.deeper for row in rows),
         finds_messages=all(row.finds for row in rows),
         may_be_found=all(row.found for row in rows),
         stored=all(row.stored for row in rows),
         level_fixed=next((row.level for row in rows if row.level), None),
-        reasons=tuple(Reason(rule=row.rule, words=row.words) for row in rows),
+        reasons=tuple(map(_reason, rows)),
+        deeper_reasons=tuple(_against_deeper(case, rows)),
     )
 
 
@@ -294,6 +298,16 @@ def _wanted_writes(case: Circumstances) -> Writes:
     if case.settings.extraction is not Extraction.OFF:
         wanted |= Writes.EXTRACTION
     return wanted | Writes.IN_PAGE if case.settings.browser_only else wanted
+
+
+def _reason(row: _Row) -> Reason:
+    return Reason(rule=row.rule, words=row.words)
+
+
+def _against_deeper(case: Circumstances, rows: tuple[_Row, ...]) -> Iterator[Reason]:
+    if not case.settings.deeper:
+        yield Reason(rule="E1", words="deeper memory is turned off for this bot")
+    yield from (_reason(row) for row in rows if not row.deeper)
 
 
 def _about_commands(rows: tuple[_Row, ...]) -> tuple[str, str]:

@@ -9,7 +9,7 @@
     │   ├── NotLastTurn · NothingToAnswer · NothingToContinue · ConversationBusy
     │   ├── DraftExpired · BotGone · LeaseLost
     ├── Refused               a rule says no (policy, pinned, credit)
-    │   ├── MemoryIsOff · PinnedMemory · SpendCapReached
+    │   ├── MemoryIsOff · PinnedMemory · LevelFixed · SpendCapReached
     ├── PromptTooLarge        what must be sent does not fit the model
     ├── ModelError            the model did not do its part
     │   ├── NoModel · UnknownModel · ModelUnreachable · ModelRefused · ModelTimedOut · ModelBroken
@@ -63,6 +63,7 @@ from souvenance.errors.standing import (
     DraftExpired,
     KeyTaken,
     LeaseLost,
+    LevelFixed,
     MemoryIsOff,
     NameTaken,
     NotFound,
@@ -89,6 +90,7 @@ __all__ = [
     "InputError",
     "KeyTaken",
     "LeaseLost",
+    "LevelFixed",
     "MemoryIsOff",
     "ModelBroken",
     "ModelError",

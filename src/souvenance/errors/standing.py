@@ -213,6 +213,20 @@ class PinnedMemory(Refused):
         super().__init__(f"{identity} is pinned: a person must unpin it first.", id=identity)
 
 
+class LevelFixed(Refused):
+    """The level of detail cannot be chosen here (W2)."""
+
+    code = "level_fixed"
+
+    def __init__(self, conversation_id: str, level: str) -> None:
+        super().__init__(
+            f"Conversation {conversation_id} always keeps {level}: it is on a channel, or with a bare model, that has "
+            "no level of its own.",
+            conversation_id=conversation_id,
+            level=level,
+        )
+
+
 class SpendCapReached(Refused):
     """Background work has spent what it may in this hour; it goes on in the next (C4)."""
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from souvenance.library.background_work import BackgroundWork
     from souvenance.library.branches import Branches
     from souvenance.library.drafts import Drafts
+    from souvenance.library.summaries import Summaries
     from souvenance.library.turns import Turns
     from souvenance.wiring import House
 
@@ -64,6 +65,13 @@ class Souvenance(MemoryVerbs):
         from souvenance.library.drafts import Drafts
 
         return Drafts(self._house)
+
+    @cached_property
+    def summaries(self) -> Summaries:
+        """What stands for what is no longer sent word for word."""
+        from souvenance.library.summaries import Summaries
+
+        return Summaries(self._house)
 
     @cached_property
     def work(self) -> BackgroundWork:

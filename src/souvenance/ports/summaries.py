@@ -16,6 +16,10 @@ class Summaries(Protocol):
         """The nodes that stand for the conversation now, oldest turns first: a few, whatever its length."""
         ...
 
+    def live_of(self, conversation_ids: Collection[ConversationId]) -> list[Node]:
+        """The live nodes of these conversations, in no order that counts."""
+        ...
+
     def all(self, conversation_id: ConversationId, *, rebuild_id: RebuildId | None = None) -> list[Node]:
         """Every node, those under others and earlier long-term versions too, by first turn and time; with a rebuild's
         id, those that it has made so far.

@@ -18,6 +18,7 @@ RESOURCES: Mapping[str, tuple[str, ...]] = {
     "personas": ("personas",),
     "conversations": ("conversations",),
     "branches": ("conversations", "messages"),
+    "summaries": ("conversations",),
     "turns": ("conversations", "turns"),
     "temporary": ("temporary-turns",),
     "memories": ("memories",),

@@ -12,6 +12,7 @@ from souvenance.app.bring_back import bring_back
 from souvenance.app.clear_scope import clear_pinned, clear_scope
 from souvenance.app.edit_memory import edit_memory
 from souvenance.app.erase import erase_memories
+from souvenance.app.find_in_summaries import find_in_summaries
 from souvenance.app.find_similar import find_similar
 from souvenance.app.list_removed import list_removed
 from souvenance.app.pin_memory import pin_memory
@@ -135,10 +136,13 @@ async def query(here: Here, form: QueryForm) -> HitsJson:
 
 @router.post("/similar")
 async def similar(here: Here, form: SimilarForm) -> SimilarsJson:
-    """What already says this text, equal ones first, archived ones too; nothing is stored (V4)."""
+    """Memories that already say this text, equal ones first, archived ones too, and lines of summaries; nothing is
+    stored (V4).
+    """
     target = await target_of(here, bot=form.bot, scope=form.scope)
     found = await find_similar(here.kit, here.owner_id, form.text, target=target, key=form.key, subject=form.subject)
-    return SimilarsJson.of(found)
+    lines = await find_in_summaries(here.kit, here.owner_id, form.text, target=target)
+    return SimilarsJson.of(found, lines)
 
 
 @router.post("/erase")

@@ -8,10 +8,12 @@ from typing import Self
 
 from souvenance.app.ask_twice import Charge
 from souvenance.app.drafts import Drafted
+from souvenance.app.find_in_summaries import SummaryLine
 from souvenance.app.find_similar import Similar
 from souvenance.domain.draft import Draft
 from souvenance.domain.memory import Origin
 from souvenance.server.views.memories import ListedMemoryJson, RememberedJson, RoomJson, room_json
+from souvenance.server.views.summaries import SummaryLineJson
 from souvenance.server.views.view import View
 
 
@@ -96,15 +98,19 @@ class SimilarJson(View):
 
 
 class SimilarsJson(View):
+    """Memories, and lines of summaries (V4)."""
+
     items: list[SimilarJson]
+    summary_lines: list[SummaryLineJson]
 
     @classmethod
-    def of(cls, found: Sequence[Similar]) -> Self:
+    def of(cls, found: Sequence[Similar], lines: Sequence[SummaryLine]) -> Self:
         return cls(
             items=[
                 SimilarJson(
                     memory=ListedMemoryJson.shown(one.view), equal=one.equal, matched=one.matched, asked=one.asked
                 )
                 for one in found
-            ]
+            ],
+            summary_lines=[SummaryLineJson.of(line) for line in lines],
         )

@@ -58,16 +58,17 @@ class FiguresJson(View):
 
 
 class PartJson(View):
-    """A run of the request's bytes as text, with the memory or message it holds."""
+    """A run of the request's bytes as text, with the memory, message or summary node that it holds."""
 
     text: str
     memory_id: str | None
     message_id: str | None
+    node_id: str | None
 
     @classmethod
     def of(cls, part: Part) -> Self:
         text = part.data.decode(errors="replace")
-        return cls(text=text, memory_id=part.memory_id, message_id=part.message_id)
+        return cls(text=text, memory_id=part.memory_id, message_id=part.message_id, node_id=part.node_id)
 
 
 class PromptJson(FiguresJson):
