@@ -85,6 +85,8 @@ def adopt(unit: Unit, conversation: Conversation, history: Sequence[Adopted], no
     grown = replace(
         conversation,
         last_position=history[-1].position,
+        # It was said elsewhere: nobody asked that it be read for deeper memory (V8).
+        deepened_to=history[-1].position,
         messages=len(history),
         history_hash=hashed,
         version=conversation.version + 1,

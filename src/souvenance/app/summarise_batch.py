@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from souvenance.app.choose_summariser import choose_summariser
-from souvenance.app.due_work import Stepped, Work, end_step
+from souvenance.app.due_work import Stepped, Work, end_step, make_due
 from souvenance.app.keep_rules import Said, keep_rules, said_of_rules
 from souvenance.app.kit import Kit
 from souvenance.app.look_at_summary import Looked
@@ -89,4 +89,5 @@ def _store(unit: Unit, kit: Kit, batch: _Batch) -> Stepped:
     unit.conversations.save(
         replace(conversation, summarised_to=node.last, waiting=max(0, conversation.waiting - waited))
     )
+    make_due(unit, Work.DEEPER, here, batch.due.owner_id, batch.now)
     return Stepped(more=True)

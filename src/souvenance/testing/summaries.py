@@ -14,11 +14,13 @@ def summary_answer(messages: Sequence[JsonObject]) -> str | None:
     """The answer to a question of the summary's prompts, as JSON; None for any other request.
 
     A batch becomes one timeline line for each message, its first words. Items that are merged, folded, condensed or
-    refreshed: every second one is kept, promises all.
+    refreshed: every second one is kept, promises all. A reading for deeper memory finds nothing.
     """
     data = _data_of(messages)
     if data is None:
         return None
+    if "memories" in data:
+        return json.dumps({"add": [], "update": [], "forget": []})
     if "messages" in data:
         return json.dumps(_of_messages(data["messages"]))
     if "left" in data:

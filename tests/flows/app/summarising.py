@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from souvenance.app.compact import compact
+from souvenance.app.deepen import deepen
 from souvenance.app.due_work import Stepped, Work
 from souvenance.domain.conversation import Conversation
 from souvenance.domain.due import Due
@@ -18,6 +19,7 @@ from souvenance.wiring import installed_phrases
 from tests.flows.app.house import House
 
 LEASE = timedelta(minutes=5)
+STEPS = {Work.SUMMARY: compact, Work.REFRESH: compact, Work.DEEPER: deepen}
 
 
 def answers(request: ChatRequest) -> Reply:
@@ -31,7 +33,7 @@ def summarising(house: House) -> House:
 
 
 async def claim(house: House) -> Due | None:
-    kinds = [Work.SUMMARY, Work.REFRESH]
+    kinds = list(STEPS)
     return await house.kit.store.claim(worker="w", now=house.kit.clock.now(), lease=LEASE, kinds=kinds)
 
 
@@ -39,7 +41,7 @@ async def work(house: House, *, most: int = 100) -> list[Stepped]:
     """Do every step that is due; the last one of each piece says why it rests."""
     steps: list[Stepped] = []
     while (due := await claim(house)) is not None:
-        steps.append(await compact(house.kit, due))
+        steps.append(await STEPS[Work(due.kind)](house.kit, due))
         assert len(steps) < most, "it never rests"
     return steps
 
