@@ -83,7 +83,7 @@ def results_of(unit: Unit, due: Due) -> int:
 
 
 def all_results(unit: Unit) -> list[Mapping[str, object]]:
-    page = unit.notifications.page(before=None, limit=2_000, unread_only=False)
+    page = unit.notifications.page(before=None, limit=10_000, unread_only=False)
     return [each.about for each in reversed(page) if each.kind == RESULT]
 
 
