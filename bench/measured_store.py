@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -81,6 +82,9 @@ class MeasuredStore:
 
     async def scrub(self, *, deleted: bool) -> bool:
         return await self._store.scrub(deleted=deleted)
+
+    def listening(self, wake: Callable[[], object]) -> AbstractAsyncContextManager[None]:
+        return self._store.listening(wake)
 
     async def close(self) -> None:
         await self._store.close()

@@ -1,8 +1,9 @@
 """Memories against the bare drivers: `python -m bench.memories [--samples N] [--others N] [--postgres URL | none]`.
 
 Adding one at a time and in batches of 100, the newest page of 50, the read of both scopes for a turn, and folding a
-scope with 10,000 operations: each alone and beside the memories of other owners. The floor runs the same statements, as
-they reached the driver, through the bare driver on a copy of the database, in turn with what is measured.
+scope with 10,000 operations, all of them values said anew (`fold`) or of every kind (`fold_mixed`): each alone and
+beside the memories of other owners. The floor runs the same statements, as they reached the driver, through the bare
+driver on a copy of the database, in turn with what is measured. It fetches every row and makes nothing of it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,19 @@ from souvenance.app.kit import Kit
 from souvenance.app.remember import NewMemory, remember, remember_many
 from souvenance.domain.conversation import Conversation
 from souvenance.domain.ids import BotId, MemoryId, OwnerId
-from souvenance.domain.journal import Actor, Add, Content, Operation, Update, fold
+from souvenance.domain.journal import (
+    Actor,
+    Add,
+    Archive,
+    Content,
+    Intent,
+    Operation,
+    Pin,
+    Restore,
+    Unpin,
+    Update,
+    fold,
+)
 from souvenance.domain.memory import ACCOUNT_SCOPE, Memory, Scope
 from souvenance.ports.store import Unit
 from souvenance.settings import read_settings
@@ -49,11 +62,12 @@ Figures = dict[str, dict[str, float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One thing that is measured: what to do, on how many memories at once."""
+    """One thing that is measured: what to do, on how many memories at once. A fifth of the samples of a `long` one."""
 
     name: str
     run: Callable[[], Awaitable[object]]
     memories: int = 1
+    long: bool = False
 
 
 class Measured:
@@ -73,17 +87,17 @@ class Measured:
     def _cases(self) -> Sequence[Case]:
         return (
             Case(name="add_one", run=self._add_one),
-            Case(name="add_batch", run=self._add_batch, memories=BATCH),
+            Case(name="add_batch", run=self._add_batch, memories=BATCH, long=True),
             Case(name="newest_page", run=self._page),
             Case(name="turn_read", run=self._read_scopes),
-            Case(name="fold", run=self._fold),
+            Case(name="fold", run=lambda: self._fold(_folded), long=True),
+            Case(name="fold_mixed", run=lambda: self._fold(_mixed), long=True),
         )
 
     async def _sampled(self, case: Case, floor: Floor, samples: int) -> dict[str, float]:
         ours, bare = [], []
-        many = case.memories > 1 or case.name == "fold"
         gc.collect()
-        for number in range(WARM_UP + (samples // 5 if many else samples)):
+        for number in range(WARM_UP + (samples // 5 if case.long else samples)):
             self._store.take()
             await case.run()
             phases = self._store.take()
@@ -116,8 +130,8 @@ class Measured:
 
         await self._store.read(self._owner, work, label="bench.turn_read")
 
-    async def _fold(self) -> None:
-        ids = [_folded(number) for number in range(FOLDED)]
+    async def _fold(self, named: Callable[[int], MemoryId]) -> None:
+        ids = [named(number) for number in range(FOLDED)]
 
         def work(unit: Unit) -> list[Memory | None]:
             return [fold(operations) for operations in unit.journal.counting(ids).values()]
@@ -129,26 +143,51 @@ def _folded(number: int) -> MemoryId:
     return MemoryId(f"mem_folded{number}")
 
 
+def _mixed(number: int) -> MemoryId:
+    return MemoryId(f"mem_mixed{number}")
+
+
+def _value(done: int, content: Content) -> Intent:
+    return Update(content=content) if done else Add(content=content)
+
+
+def _any(done: int, content: Content) -> Intent:
+    """In ten: five values said anew, one said again, one each of pinning, unpinning, archiving, restoring."""
+    others: dict[int, Intent] = {
+        3: Add(content=content),
+        5: Pin(content=content),
+        6: Unpin(),
+        7: Archive(),
+        8: Restore(),
+    }
+    return others.get(done % 10) or _value(done, content)
+
+
 async def prepare(house: House, owner_id: OwnerId) -> BotId:
-    """A new owner with full memories in two scopes, and a scope with 10,000 operations."""
+    """A new owner with full memories in two scopes, and twice 10,000 operations."""
     kit = house.kit
     await add_owner(kit, owner_id)
     conversation: Conversation = await furnish(kit, owner_id, messages=0)
     assert conversation.bot_id is not None
     scope, now, speech = Scope.of_bot(conversation.bot_id), kit.clock.now(), Speech(seed=11)
+    count = FOLDED * OPERATIONS_EACH
 
     def work(unit: Unit) -> None:
-        for number in range(FOLDED * OPERATIONS_EACH):
-            content = Content(text=speech.fact(number))
-            operation = Operation(
-                place=unit.owners.next_place(),
-                memory_id=_folded(number % FOLDED),
-                scope=scope,
-                actor=Actor.PERSON,
-                intent=Add(content=content) if number < FOLDED else Update(content=content),
-                at=now,
+        for named, done in ((_folded, _value), (_mixed, _any)):
+            first = unit.owners.next_place(count) - count + 1
+            unit.journal.append_all(
+                [
+                    Operation(
+                        place=first + number,
+                        memory_id=named(number % FOLDED),
+                        scope=scope,
+                        actor=Actor.PERSON,
+                        intent=done(number // FOLDED, Content(text=speech.fact(number))),
+                        at=now,
+                    )
+                    for number in range(count)
+                ]
             )
-            unit.journal.append(operation)
 
     await kit.store.write(owner_id, work, label="bench.operations")
     return conversation.bot_id

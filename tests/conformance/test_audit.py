@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from sqlalchemy import ClauseElement, bindparam, delete, exists, func, insert, or_, select, update
+from sqlalchemy import (
+    ClauseElement,
+    CompoundSelect,
+    Select,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from souvenance.ports.store import Store, Unit
 from souvenance.storage.repository import Repository, owned
@@ -65,6 +77,19 @@ async def test_the_audit_stops_a_statement_that_could_touch_another_owner(
 ) -> None:
     with pytest.raises(AssertionError, match="not bound to own_alice"):
         await store.write(ALICE, run(statement), label="leak")
+
+
+@pytest.mark.parametrize("name", ["no condition", "joined table", "subquery", "union"])
+async def test_the_audit_stops_a_leak_in_what_goes_straight_to_the_driver(store: Store, name: str) -> None:
+    def work(unit: Unit) -> object:
+        repository = unit.bots
+        assert isinstance(repository, Repository)
+        statement = LEAKS[name]
+        assert isinstance(statement, Select | CompoundSelect)
+        return repository._tuples(statement)
+
+    with pytest.raises(AssertionError, match="not bound to own_alice"):
+        await store.read(ALICE, work, label="leak")
 
 
 @pytest.mark.parametrize("statement", BOUND.values(), ids=BOUND.keys())

@@ -8,6 +8,7 @@ from functools import partial
 
 import pytest
 
+from souvenance.domain.bot import Preset
 from souvenance.domain.equals import identity, words_of
 from souvenance.domain.ids import ConversationId, MemoryId, MessageId
 from souvenance.domain.journal import Add, Archive, Content, standing_evidence
@@ -16,7 +17,7 @@ from souvenance.errors import Conflict, KeyTaken, NotFound
 from souvenance.ports.memories import Counts, ScopeState
 from souvenance.ports.store import Store, Unit
 from tests.conformance.facts import BOT_SCOPE, do, keep, memory, read, say, write
-from tests.conformance.rows import BOB, CHAT, NOW, later
+from tests.conformance.rows import BOB, CHAT, NOW, bot, later
 
 
 def ids(memories: list[Memory]) -> list[str]:
@@ -33,8 +34,25 @@ async def test_lasting_scopes_are_those_ever_written_in_but_single_conversations
     await write(store, lambda unit: keep(unit, memory(1, scope=BOT_SCOPE)))
     for scope in (ORGANISATION_SCOPE, Scope.parse("conversation:con_1"), ACCOUNT_SCOPE):
         await write(store, partial(lock, scope=scope))
-    assert await read(store, lambda unit: unit.scopes.lasting()) == [ACCOUNT_SCOPE, BOT_SCOPE, ORGANISATION_SCOPE]
-    assert await read(store, lambda unit: unit.scopes.lasting(), BOB) == []
+    assert await read(store, lambda unit: unit.scopes.lasting()) == {
+        ACCOUNT_SCOPE: False,
+        BOT_SCOPE: False,
+        ORGANISATION_SCOPE: False,
+    }
+    assert await read(store, lambda unit: unit.scopes.lasting(), BOB) == {}
+
+
+async def test_of_a_lasting_scope_is_told_whether_it_is_a_notebooks(store: Store) -> None:
+    def make(unit: Unit) -> None:
+        for number, preset in enumerate(Preset):
+            unit.bots.put(bot(f"bot_{number}", name=f"Bot {number}", preset=preset))
+            unit.scopes.lock(Scope.parse(f"bot:bot_{number}"))
+
+    await write(store, make)
+    await write(store, lambda unit: unit.scopes.lock(Scope.parse("bot:bot_0")), BOB)
+    lasting = await read(store, lambda unit: unit.scopes.lasting())
+    assert list(lasting.values()) == [preset is Preset.NOTEBOOK for preset in Preset]
+    assert await read(store, lambda unit: unit.scopes.lasting(), BOB) == {Scope.parse("bot:bot_0"): False}
 
 
 def lock(unit: Unit, scope: Scope) -> None:

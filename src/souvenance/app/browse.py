@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from souvenance.app.cursor import decode, encode, moment, number
 from souvenance.app.kit import Kit
-from souvenance.app.rooms import in_these, known_scopes, rooms_of
+from souvenance.app.rooms import in_these, known_rooms, rooms_of
 from souvenance.domain.bot import Bot, Persona
 from souvenance.domain.conversation import Conversation, Message, Turn
 from souvenance.domain.deal import is_recent
@@ -89,10 +89,13 @@ async def list_memories(
     after = None if cursor is None else _mark(order, decode(cursor, f"memories.{order}"))
 
     def work(unit: Unit) -> Page[MemoryView]:
-        scopes = known_scopes(unit, kit) if scope is None else (scope,)
-        rooms = rooms_of(unit, kit, scopes)
+        rooms = known_rooms(unit, kit) if scope is None else rooms_of(unit, kit, [scope])
         found = unit.memories.page(rooms=rooms, shelf=shelf, order=order, after=after, limit=most + 1)
-        views = _views(unit, kit, found[:most], rooms)
+        # Those updated last have room, as far as there is any: nobody need look where it ends.
+        have_room = order is Order.UPDATED and after is None and most <= kit.limits.room_unpinned
+        views = _views(
+            unit, kit, found[:most], dict.fromkeys(rooms) if have_room and shelf is not Shelf.ARCHIVED else rooms
+        )
         last = _word(order, found[most - 1]) if len(found) > most else None
         return Page(items=views, next=last)
 

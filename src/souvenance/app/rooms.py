@@ -19,7 +19,13 @@ def known_scopes(unit: Unit, kit: Kit) -> tuple[Scope, ...]:
     What was kept for one conversation only is asked for by its scope, so that a list of everything does not grow with
     the number of conversations.
     """
-    return tuple(unit.scopes.lasting()) or (ACCOUNT_SCOPE,)
+    return tuple(known_rooms(unit, kit))
+
+
+def known_rooms(unit: Unit, kit: Kit) -> dict[Scope, int | None]:
+    """`rooms_of` all of these."""
+    lasting = unit.scopes.lasting() or {ACCOUNT_SCOPE: False}
+    return {scope: None if is_notebook else kit.limits.room_unpinned for scope, is_notebook in lasting.items()}
 
 
 def in_room(unit: Unit, kit: Kit, scopes: Collection[Scope]) -> Callable[[Memory], bool]:

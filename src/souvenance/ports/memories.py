@@ -89,9 +89,9 @@ class Scopes(Protocol):
         """Forget a scope in which nothing is any more."""
         ...
 
-    def lasting(self) -> list[Scope]:
+    def lasting(self) -> dict[Scope, bool]:
         """Every scope of the owner in which something was ever written, but those of single conversations, in the order
-        of its key: as many as there are bots, however many conversations there were.
+        of its key: as many as there are bots, however many conversations there were. And whether it is a notebook's.
         """
         ...
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import bindparam, insert, not_, select
 
@@ -12,6 +12,7 @@ from souvenance.domain.ids import ConversationId, MemoryId
 from souvenance.domain.journal import Operation, content_of
 from souvenance.domain.memory import Evidence
 from souvenance.storage.batches import batches
+from souvenance.storage.blanks import blank_of
 from souvenance.storage.repository import Repository, owned
 from souvenance.storage.schema import evidence, operations
 
@@ -39,6 +40,8 @@ _EVER_DRAWN_FROM = (
     .distinct()
 )
 
+_Blank = blank_of(Evidence)
+
 
 class SqlEvidence(Repository):
     """The sources that the journal's operations brought."""
@@ -64,19 +67,22 @@ class SqlEvidence(Repository):
     def by_place(self, memory_ids: Sequence[MemoryId]) -> dict[int, tuple[Evidence, ...]]:
         """What each operation of these memories brought, revoked or not; an operation without sources is left out."""
         found: defaultdict[int, list[Evidence]] = defaultdict(list)
-        for row in self._rows(_SAID, ids=memory_ids):
+        for row in self._tuples(_SAID, ids=memory_ids):
             place, one = _of(row)
             found[place].append(one)
         return {place: tuple(sources) for place, sources in found.items()}
 
     def standing(self, memory_ids: Sequence[MemoryId]) -> dict[MemoryId, tuple[Evidence, ...]]:
         """`domain.journal.standing_evidence` of each of these memories."""
-        found: dict[MemoryId, dict[Evidence, None]] = {memory_id: {} for memory_id in memory_ids}
+        found: dict[MemoryId, list[Evidence]] = {memory_id: [] for memory_id in memory_ids}
         for some in batches(list(found)):
-            for row in self._rows(_STANDING, ids=some):
+            for row in self._tuples(_STANDING, ids=some):
                 memory_id, one = _of(row)
-                found[memory_id].setdefault(one)
-        return {memory_id: tuple(sources) for memory_id, sources in found.items()}
+                found[memory_id].append(one)
+        return {
+            memory_id: tuple(sources if len(sources) < 2 else dict.fromkeys(sources))
+            for memory_id, sources in found.items()
+        }
 
     def drawn_in(self, conversation_id: ConversationId) -> list[MemoryId]:
         return sorted(row.memory_id for row in self._rows(_EVER_DRAWN_FROM, conversation=conversation_id))
@@ -91,5 +97,7 @@ class SqlEvidence(Repository):
 
 def _of(row: Sequence[Any]) -> tuple[Any, Evidence]:
     """Whose source it is, and the source."""
-    whose, conversation_id, message_id, at = row
-    return whose, Evidence(at=at, conversation_id=conversation_id, message_id=message_id)
+    e = _Blank()
+    whose, e.conversation_id, e.message_id, e.at = row
+    e.__class__ = Evidence
+    return whose, cast(Evidence, e)

@@ -167,7 +167,7 @@ class SqlJournal(Repository):
         for ids in batches(list(dict.fromkeys(memory_ids))):
             anchors = self._anchors(ids)
             said = self._evidence().by_place(ids)
-            for row in self._rows(_OPERATIONS, ids=ids):
+            for row in self._tuples(_OPERATIONS, ids=ids):
                 operation = _operation(row, anchors, said)
                 found[operation.memory_id].append(operation)
         return dict(found)
@@ -175,7 +175,7 @@ class SqlJournal(Repository):
     def counting(self, memory_ids: Sequence[MemoryId]) -> dict[MemoryId, list[Operation]]:
         found: defaultdict[MemoryId, list[Operation]] = defaultdict(list)
         for ids in batches(list(dict.fromkeys(memory_ids))):
-            for row in self._rows(_COUNTING, ids=ids):
+            for row in self._tuples(_COUNTING, ids=ids):
                 operation = _operation(row, {}, {})
                 found[operation.memory_id].append(operation)
         return dict(found)

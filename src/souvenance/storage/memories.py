@@ -144,7 +144,7 @@ class SqlMemories(Repository):
 
     def many(self, memory_ids: Sequence[MemoryId]) -> list[Memory]:
         ids = sorted(set(memory_ids))
-        return [memory_of(row) for some in batches(ids) for row in self._rows(_MANY, ids=some)]
+        return [memory_of(row) for some in batches(ids) for row in self._tuples(_MANY, ids=some)]
 
     def equal_to(self, scope: Scope, *, text: str, key: str | None, subject: str = "") -> Memory | None:
         hashed = identity_of(self._hash, text=text, key=key, subject=subject)
@@ -173,7 +173,7 @@ class SqlMemories(Repository):
         found = (
             memory_of(row)
             for some in batches(list(wanted))
-            for row in self._rows(
+            for row in self._tuples(
                 statement, scopes=sorted({scope for scope, _ in some}), identities=[hashed for _, hashed in some]
             )
         )
@@ -206,19 +206,19 @@ class SqlMemories(Repository):
             self._connection.execute(_MOVED, some)
 
     def pinned(self, scope: Scope) -> list[Memory]:
-        return [memory_of(row) for row in self._rows(_PINNED, **{"in": scope.key})]
+        return [memory_of(row) for row in self._tuples(_PINNED, **{"in": scope.key})]
 
     def newest_unpinned(self, scope: Scope, *, limit: int) -> list[Memory]:
-        return [memory_of(row) for row in self._rows(_NEWEST, scope_0=scope.key, limit=limit)]
+        return [memory_of(row) for row in self._tuples(_NEWEST, scope_0=scope.key, limit=limit)]
 
     def by_place(self, scope: Scope) -> list[Memory]:
-        return [memory_of(row) for row in self._rows(_BY_PLACE, **{"in": scope.key})]
+        return [memory_of(row) for row in self._tuples(_BY_PLACE, **{"in": scope.key})]
 
     def every(self, scope: Scope) -> list[Memory]:
-        return [memory_of(row) for row in self._rows(_EVERY, **{"in": scope.key})]
+        return [memory_of(row) for row in self._tuples(_EVERY, **{"in": scope.key})]
 
     def changed_since(self, scopes: Sequence[Scope], place: int, *, limit: int) -> list[Memory]:
-        rows = self._rows(_CHANGED, scopes=[scope.key for scope in scopes], place=place, limit=limit)
+        rows = self._tuples(_CHANGED, scopes=[scope.key for scope in scopes], place=place, limit=limit)
         return [memory_of(row) for row in rows]
 
     def ids_in(self, scope: Scope, *, pinned: bool) -> list[MemoryId]:
@@ -236,9 +236,9 @@ class SqlMemories(Repository):
         )
 
     def room_edge(self, scope: Scope, room: int) -> int | None:
-        match self._rows(_ROOM_EDGE, scope_0=scope.key, last_in_room_0=room - 1):
-            case [last, _]:
-                return int(last.updated_place)
+        match self._tuples(_ROOM_EDGE, scope_0=scope.key, last_in_room_0=room - 1):
+            case [(last,), _]:
+                return int(last)
             case _:
                 return None
 
@@ -249,7 +249,7 @@ class SqlMemories(Repository):
         for some in batches(list(rooms.items()), SCOPES_AT_ONCE):
             statement = page_of(dict(some), shelf, order, following=after is not None)
             values = page_values(dict(some), after=after, limit=limit)
-            found.extend(memory_of(row) for row in self._rows(statement, **values))
+            found.extend(memory_of(row) for row in self._tuples(statement, **values))
         if len(rooms) <= SCOPES_AT_ONCE:
             return found
         return sorted(found, key=partial(mark_of, order), reverse=descending(order))[:limit]

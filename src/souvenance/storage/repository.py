@@ -18,6 +18,7 @@ from sqlalchemy import (
 )
 
 from souvenance.domain.ids import OwnerId
+from souvenance.storage import direct
 from souvenance.storage.declare import WORD
 from souvenance.storage.hashing import Hasher
 
@@ -48,6 +49,12 @@ class Repository:
 
     def _rows(self, statement: Executable, **values: object) -> Sequence[Row[Any]]:
         return self._run(statement, **values).all()
+
+    def _tuples(self, statement: direct.Query, **values: object) -> Sequence[Sequence[Any]]:
+        """The rows of a select that is made once and read often, to be taken apart by their order."""
+        if self._connection.dialect.name == "sqlite":
+            return direct.fetch(self._connection, statement, {"owner": self._owner_id, **values})
+        return self._rows(statement, **values)
 
     def _row(self, statement: Executable, **values: object) -> Row[Any] | None:
         return self._run(statement, **values).one_or_none()
