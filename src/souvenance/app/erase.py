@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from souvenance.app.change_memories import hold
+from souvenance.app.change_memories import has_room_cap, hold
 from souvenance.app.edit_memory import held
 from souvenance.app.kit import Kit
 from souvenance.domain.erasure import Erasure
 from souvenance.domain.ids import ErasureId, MemoryId, OwnerId
 from souvenance.domain.memory import Scope
-from souvenance.errors import BadValue, NotFound, OfferExpired
+from souvenance.errors import BadValue, NotFound, OfferExpired, PinRoomFull
 from souvenance.ports.store import Unit
 
 
@@ -54,7 +54,9 @@ def begin_erasure(unit: Unit, erasure: Erasure, memory_ids: Sequence[MemoryId], 
 
 
 async def undo_erasure(kit: Kit, owner_id: OwnerId, erasure_id: ErasureId) -> Erasure:
-    """Bring back what this erasure took; OfferExpired when its time is up, NotFound when it is gone or never was."""
+    """Bring back what this erasure took; OfferExpired when its time is up, NotFound when it is gone or never was,
+    PinRoomFull when other memories were pinned meanwhile and leave no room (M2).
+    """
     now = kit.clock.now()
 
     def work(unit: Unit) -> Erasure:
@@ -68,7 +70,17 @@ async def undo_erasure(kit: Kit, owner_id: OwnerId, erasure_id: ErasureId) -> Er
             hold(unit, scope)
             unit.scopes.start_epoch(scope)
         unit.owners.next_place()
+        pinned = {scope: unit.memories.counts(scope).pinned for scope in scopes}
         unit.erasures.undo(erasure_id)
+        _check_pins(unit, kit, pinned)
         return erasure
 
     return await kit.store.write(owner_id, work, label="erasure.undone")
+
+
+def _check_pins(unit: Unit, kit: Kit, before: Mapping[Scope, int]) -> None:
+    """Refuse what brought a scope past its cap (M2)."""
+    most = kit.limits.room_pinned
+    for scope, pinned in before.items():
+        if pinned < unit.memories.counts(scope).pinned > most and has_room_cap(unit, scope):
+            raise PinRoomFull(scope.key, pinned=pinned, limit=most)

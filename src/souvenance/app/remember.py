@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from souvenance.app.change_memories import (
     Cause,
@@ -62,17 +62,36 @@ async def remember(kit: Kit, owner_id: OwnerId, new: NewMemory) -> Remembered:
     return (await remember_many(kit, owner_id, [new]))[0]
 
 
-async def remember_many(kit: Kit, owner_id: OwnerId, new: Sequence[NewMemory]) -> tuple[Remembered, ...]:
-    """Store several memories, all or none."""
+async def remember_many(
+    kit: Kit, owner_id: OwnerId, new: Sequence[NewMemory], *, request_key: str = ""
+) -> tuple[Remembered, ...]:
+    """Store several memories, all or none. What a request with this idempotency key made already stays as it is."""
     if not new:
         raise BadValue("memories", value=[], expected="at least one memory")
     cause = said_by_person(kit.clock.now())
     ready = [Ready(new=one, wish=_wish(kit, one, cause)) for one in new]
 
     def work(unit: Unit) -> tuple[Remembered, ...]:
-        return store_ready(unit, kit, ready, cause)
+        return store_once(unit, kit, ready, cause, request_key) if request_key else store_ready(unit, kit, ready, cause)
 
     return await kit.store.write(owner_id, work, label="memories.remembered")
+
+
+def store_once(unit: Unit, kit: Kit, ready: Sequence[Ready], cause: Cause, request_key: str) -> tuple[Remembered, ...]:
+    """`store_ready` those that no request with this key made before: ids follow from the key and what they say."""
+    # Held first: the same request may come twice at once.
+    unit.owners.hold()
+    named = [replace(one, wish=replace(one.wish, memory_id=_id_of(unit, request_key, one.wish))) for one in ready]
+    there = {memory.memory_id: memory for memory in unit.memories.many([one.wish.memory_id for one in named])}
+    left = [one for one in named if one.wish.memory_id not in there]
+    stored = iter(store_ready(unit, kit, left, cause) if left else ())
+    known = [there.get(one.wish.memory_id) for one in named]
+    return tuple(next(stored) if memory is None else Remembered(memory=memory, created=True) for memory in known)
+
+
+def _id_of(unit: Unit, request_key: str, wish: Store) -> MemoryId:
+    said = f"remembered {request_key} {wish.scope.key} {wish.content.key} {wish.content.text}"
+    return MemoryId(f"mem_{unit.keyed_hash(said).hex()[:32]}")
 
 
 def _wish(kit: Kit, new: NewMemory, cause: Cause) -> Store:

@@ -74,7 +74,7 @@ async def run_command(
     if not given.policy.commands:
         raise MemoryIsOff("a memory command", given.policy.command_refusal)
     try:
-        answer = await _answer(kit, owner_id, given)
+        answer = await _answer(kit, owner_id, given, request.request_key)
     except SouvenanceError as e:
         answer = e.message
     if given.policy.command_note:
@@ -107,14 +107,15 @@ def _scope(bot: Bot | None) -> Scope:
     return ACCOUNT_SCOPE if bot is None or bot.preset is Preset.ASSISTANT else Scope.of_bot(BotId(bot.bot_id))
 
 
-async def _answer(kit: Kit, owner_id: OwnerId, given: Commanded) -> str:
+async def _answer(kit: Kit, owner_id: OwnerId, given: Commanded, request_key: str) -> str:
     command = given.command
     match command:
         case RememberCommand(text=text):
-            return _stored(await remember_many(kit, owner_id, [NewMemory(text=text, scope=given.scope)]))
+            fact = [NewMemory(text=text, scope=given.scope)]
+            return _stored(await remember_many(kit, owner_id, fact, request_key=request_key))
         case RememberPairs(pairs=pairs):
             new = [NewMemory(text=value, key=key, scope=given.scope, overwrite=True) for key, value in pairs]
-            return _stored(await remember_many(kit, owner_id, new))
+            return _stored(await remember_many(kit, owner_id, new, request_key=request_key))
         case ForgetCommand(target=target):
             return await _forget(kit, owner_id, given, target)
         case MemoriesCommand():
@@ -205,7 +206,7 @@ def _says_all(memory: Memory, target: str) -> bool:
 
 
 async def _list(kit: Kit, owner_id: OwnerId, scopes: Sequence[Scope]) -> str:
-    """The newest of each scope, as the prompt shows them, and that there are more."""
+    """The newest of each scope, as the prompt shows them, and how many more there are, and where."""
     pages = [
         await list_memories(
             kit, owner_id, scope=scope, shelf=Shelf.ALL, order=Order.UPDATED, limit=kit.limits.page_items
@@ -219,4 +220,11 @@ async def _list(kit: Kit, owner_id: OwnerId, scopes: Sequence[Scope]) -> str:
     ]
     if not listed:
         return "Nothing is remembered here yet."
-    return "\n".join([*listed, *(["…"] if any(page.next for page in pages) else [])])
+    more = await kit.store.read(owner_id, lambda unit: _count(unit, scopes), label="command.counted") - len(listed)
+    where = f"… and {more} more: `souvenance memories list` and GET /api/v1/memories have them all."
+    return "\n".join([*listed, *([where] if more > 0 else [])])
+
+
+def _count(unit: Unit, scopes: Sequence[Scope]) -> int:
+    counts = [unit.memories.counts(scope) for scope in scopes]
+    return sum(one.pinned + one.unpinned + one.archived for one in counts)

@@ -7,9 +7,11 @@ from dataclasses import replace
 import pytest
 
 from souvenance.app.bots import change_bot
-from souvenance.app.browse import list_conversations
+from souvenance.app.browse import list_conversations, read_memory
+from souvenance.app.chat_turn import chat_turn
 from souvenance.app.conversations import NewConversation
-from souvenance.app.turn import NewChat
+from souvenance.app.remember import NewMemory, remember_many
+from souvenance.app.turn import InConversation, NewChat, TurnRequest
 from souvenance.domain.bot import Preset
 from souvenance.domain.conversation import Flags
 from souvenance.domain.memory import ACCOUNT_SCOPE, Origin, Scope
@@ -51,6 +53,18 @@ async def test_v3_remembering_the_same_again_says_so(house: House) -> None:
     told = await house.say(chat, "/remember Likes tea.")
     assert told.text == "Already remembered, now confirmed: likes tea"
     assert len(await house.memories()) == 1
+
+
+async def test_v3_a_command_sent_again_with_its_key_adds_no_second_source(house: House) -> None:
+    chat = await house.chat(await house.bot())
+    address = InConversation(conversation_id=chat.conversation_id)
+    for seconds, key in enumerate(["first", "first", "other"]):
+        house.clock.advance(seconds=seconds)
+        request = TurnRequest(address=address, text="/remember likes tea", request_key=key)
+        answers = [event async for event in chat_turn(house.kit, house.owner, request)]
+        assert "likes tea" in str(answers[0])
+    (memory,) = await house.memories()
+    assert len((await read_memory(house.kit, house.owner, memory.memory_id)).evidence) == 2
 
 
 async def test_v3_in_a_notebook_a_key_gets_its_value(house: House) -> None:
@@ -144,6 +158,17 @@ async def test_v3_memories_lists_what_is_remembered(house: House) -> None:
     assert (await house.say(chat, "/memories")).text == "Nothing is remembered here yet."
     await house.remember("likes tea", Scope.of_bot(bot.bot_id), pinned=True)
     assert (await house.say(chat, "/memories")).text == "- likes tea (pinned)"
+
+
+async def test_v3_memories_says_how_many_more_there_are_and_where(house: House) -> None:
+    chat = await house.chat(await house.bot())
+    shown = house.kit.limits.page_items
+    await remember_many(
+        house.kit, house.owner, [NewMemory(text=f"fact {n}", scope=ACCOUNT_SCOPE) for n in range(shown + 3)]
+    )
+    *listed, last = (await house.say(chat, "/memories")).text.splitlines()
+    assert len(listed) == shown
+    assert last == "… and 3 more: `souvenance memories list` and GET /api/v1/memories have them all."
 
 
 async def test_v3_commands_need_no_model_at_all(house: House) -> None:

@@ -14,14 +14,16 @@ from souvenance.app.edit_memory import edit_memory
 from souvenance.app.erase import erase_memories, undo_erasure
 from souvenance.app.pin_memory import pin_memory
 from souvenance.app.purge_ended import purge_ended
+from souvenance.app.remember import NewMemory, remember_many
 from souvenance.domain.bot import Preset
 from souvenance.domain.draft import Draft
 from souvenance.domain.ids import DraftId, ErasureId, MemoryId
-from souvenance.domain.memory import Origin, Scope
+from souvenance.domain.memory import ACCOUNT_SCOPE, Origin, Scope
 from souvenance.errors import (
     BadValue,
     NotFound,
     OfferExpired,
+    PinRoomFull,
 )
 from souvenance.storage.migrate import back_up
 from souvenance.storage.postgres import PostgresStore
@@ -61,6 +63,19 @@ async def test_m14_within_ten_seconds_it_can_be_undone_with_all_it_had(house: Ho
     assert await house.found("tea") == ["likes tea"]
     with pytest.raises(NotFound):
         await undo_erasure(house.kit, house.owner, erasure.erasure_id)
+
+
+async def test_m2_an_undo_brings_no_pinned_one_back_past_the_cap(house: House) -> None:
+    most = house.kit.limits.room_pinned
+    new = [NewMemory(text=f"fact {n}", scope=ACCOUNT_SCOPE, pinned=n < most) for n in range(most + 1)]
+    *_, last, spare = [one.memory for one in await remember_many(house.kit, house.owner, new)]
+    erasure = await erase_memories(house.kit, house.owner, [last.memory_id])
+    await pin_memory(house.kit, house.owner, spare.memory_id, pinned=True)
+    with pytest.raises(PinRoomFull, match=f"{most} memories of account are pinned; the limit is {most}"):
+        await undo_erasure(house.kit, house.owner, erasure.erasure_id)
+    await pin_memory(house.kit, house.owner, spare.memory_id, pinned=False)
+    await undo_erasure(house.kit, house.owner, erasure.erasure_id)
+    assert (await read_memory(house.kit, house.owner, last.memory_id)).memory.pinned
 
 
 async def test_m14_after_ten_seconds_it_is_final(house: House) -> None:
