@@ -32,6 +32,7 @@ from souvenance.wiring import open_house
 from tests.acceptance.crash_story import KILLED, Life, Order, View, settings_of, view
 from tests.acceptance.serving import ROOT, scrubbed
 from tests.counts import times
+from tests.sqlite_file import migrated_folder
 
 Place: TypeAlias = tuple[Path, str | None]
 """A folder, and the database that is used instead of SQLite in it."""
@@ -46,6 +47,8 @@ def places(database_url: str | None, tmp_path: Path) -> Callable[[str], Abstract
 
     @asynccontextmanager
     async def made(name: str) -> AsyncIterator[Place]:
+        if database_url is None:
+            migrated_folder(tmp_path / name)
         yield tmp_path / name, database_url
         if database_url is not None:
             await empty(database_url)
