@@ -12,6 +12,12 @@ ifndef SEED
 SEED := $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 endif
 
+# Compiled once, not anew by each of the processes that a test run starts.
+unexport PYTHONDONTWRITEBYTECODE
+pytest := $(python) -m pytest -n auto --maxschedchunk=1
+mypy := $(python) -m mypy $(code)
+properties = $(shell grep -rl --include='test_*.py' hypothesis tests)
+
 .PHONY: help
 help:
 	@echo "Souvenance: make COMMAND"
@@ -25,14 +31,14 @@ serve: $(ready) ## Start the server on 127.0.0.1:7411; flags by ARGS="--port 750
 	@exec $(venv)/bin/souvenance serve $(ARGS)
 
 .PHONY: test
-test: lint types ## Check everything as CI does: lint, types, tests on both databases
-	$(python) -m pytest -n 2 $(ARGS)
+test: lint ## Check everything as CI does: lint, types, tests on both databases
+	scripts/beside "$(mypy)" $(pytest) $(ARGS)
 	@echo "Property tests once more with the random seed $(SEED); repeat with: make test SEED=$(SEED)"
-	$(python) -m pytest -n 2 -m hypothesis --hypothesis-profile=random --hypothesis-seed=$(SEED) $(ARGS)
+	$(pytest) -m hypothesis --hypothesis-profile=random --hypothesis-seed=$(SEED) $(or $(ARGS),$(properties))
 
 .PHONY: test-fast
 test-fast: $(ready) ## Run the tests of rules and stores only: no processes, no browser
-	$(python) -m pytest -n 2 -q $(wildcard tests/unit tests/property tests/conformance) $(ARGS)
+	$(pytest) -q $(wildcard tests/unit tests/property tests/conformance) $(ARGS)
 
 .PHONY: prove
 prove: $(ready) ## Run the full counts (kills, state machines, fuzzes) and write docs/proofs.md
@@ -46,7 +52,7 @@ lint: $(ready) ## Check style, format and the rooms' import contracts
 
 .PHONY: types
 types: $(ready) ## Check types, strictly
-	$(python) -m mypy $(code)
+	$(mypy)
 
 .PHONY: fix
 fix: $(ready) ## Format and mend what can be mended by itself

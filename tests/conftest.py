@@ -26,6 +26,10 @@ settings.register_profile("prove", _ANY_SPEED, database=None, print_blob=True, m
 _postgres_key = pytest.StashKey[SharedPostgres]()
 
 
+_MOST_WORKERS = 8
+_USUAL_SECONDS = 120.0
+
+
 def pytest_configure(config: pytest.Config) -> None:
     workerinput: dict[str, str] | None = getattr(config, "workerinput", None)
     if workerinput is None:
@@ -37,6 +41,22 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: WorkerController) -> None:
     node.workerinput["postgres"] = str(node.config.stash[_postgres_key].directory)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores, since tests wait for databases and for processes that they start."""
+    return min((os.cpu_count() or 1) + 1, _MOST_WORKERS)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests that may take long, which say so by their timeouts, come first: none begins as the others end."""
+    items.sort(key=_allowed_seconds, reverse=True)
+
+
+def _allowed_seconds(item: pytest.Item) -> float:
+    mark = item.get_closest_marker("timeout")
+    return float(mark.args[0]) if mark is not None and mark.args else _USUAL_SECONDS
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
