@@ -6,12 +6,13 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from souvenance.app.due_work import Work
 from souvenance.app.kit import Kit
 from souvenance.domain.due import Due
 from souvenance.errors import StoreError
-from souvenance.worker.one_step import Step, do_step
+from souvenance.worker.one_step import Step, WhenParked, do_step
 from souvenance.worker.pace import USUAL, Pace
 
 NAME = 26
@@ -24,11 +25,21 @@ class Worker:
     """Does the kinds of work that it has steps for. Any number of them may run, in any number of processes.
 
     `name` says in logs and in the database which one holds a piece. `outcomes` counts what became of what it claimed.
+    `when_parked` says for some kinds what else is written when a piece is parked.
     """
 
-    def __init__(self, kit: Kit, steps: Mapping[Work, Step], *, name: str = "worker", pace: Pace = USUAL) -> None:
+    def __init__(
+        self,
+        kit: Kit,
+        steps: Mapping[Work, Step],
+        *,
+        name: str = "worker",
+        pace: Pace = USUAL,
+        when_parked: Mapping[Work, WhenParked] = MappingProxyType({}),
+    ) -> None:
         self._kit = kit
         self._steps = {kind.value: step for kind, step in steps.items()}
+        self._when_parked = {kind.value: what for kind, what in when_parked.items()}
         self._name = name[:NAME]
         self._pace = pace
         self._running: set[asyncio.Task[None]] = set()
@@ -48,7 +59,7 @@ class Worker:
             try:
                 while not stop.is_set():
                     self._woken.clear()
-                    await self._fill(stop)
+                    await self._fill_if_it_can(stop)
                     await self._woken_or_idle()
                 await self._let_end()
             finally:
@@ -60,23 +71,26 @@ class Worker:
         try:
             while True:
                 self._woken.clear()
-                await self._fill(None)
+                await self._fill()
                 if not self._running:
                     return
                 await self._woken.wait()
         finally:
             await self._give_back()
 
-    async def _fill(self, stop: asyncio.Event | None) -> None:
+    async def _fill_if_it_can(self, stop: asyncio.Event) -> None:
+        """While nothing can be claimed, it is tried again at the next look."""
+        try:
+            await self._fill(stop)
+        except StoreError as error:
+            log.warning("claim_failed", extra={"code": error.code})
+        except Exception as error:  # noqa: BLE001 - a server must not lose its worker by one statement that fails
+            log.log(logging.ERROR, "claim_failed", extra={"error": type(error).__name__})
+
+    async def _fill(self, stop: asyncio.Event | None = None) -> None:
         """Claim until every slot is taken or nothing is due."""
         while len(self._running) < self._pace.at_once and not (stop and stop.is_set()):
-            try:
-                due = await self._claim()
-            except StoreError as error:
-                if stop is None:
-                    raise
-                log.warning("claim_failed", extra={"code": error.code})
-                return
+            due = await self._claim()
             if due is None:
                 return
             task = asyncio.create_task(self._do(due))
@@ -90,7 +104,7 @@ class Worker:
         return await self._kit.store.claim(worker=holder, now=now, lease=self._pace.lease, kinds=kinds)
 
     async def _do(self, due: Due) -> None:
-        outcome = await do_step(self._kit, due, self._steps[due.kind], self._pace)
+        outcome = await do_step(self._kit, due, self._steps[due.kind], self._pace, self._when_parked.get(due.kind))
         self.outcomes[outcome.value] += 1
 
     def _ended(self, task: asyncio.Task[None]) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 import pytest
 from sqlalchemy import event
@@ -12,12 +14,15 @@ from sqlalchemy import event
 from souvenance.app.due_work import Work
 from souvenance.domain.due import Due
 from souvenance.domain.ids import OwnerId
+from souvenance.errors import StoreUnavailable
+from souvenance.ports.store import Store
 from souvenance.storage.postgres import PostgresStore
 from souvenance.storage.sqlite import SqliteStore
 from souvenance.testing import CountedIds
 from souvenance.worker.pace import USUAL
 from tests.conformance.conftest import engine_of
 from tests.conformance.rows import owner
+from tests.flows.app.stores import FailingStore
 from tests.flows.worker.pieces import Gate, Pieces, counting_step
 from tests.flows.worker.test_leases import at_work
 
@@ -166,3 +171,29 @@ async def test_a_worker_does_only_what_it_has_steps_for(pieces: Pieces) -> None:
     worker = pieces.worker(counting_step())
     await worker.work_off()
     assert worker.outcomes == {}
+
+
+@pytest.mark.parametrize("trouble", [StoreUnavailable("locked"), ZeroDivisionError("a bug")])
+async def test_a_worker_that_cannot_claim_looks_again_later(pieces: Pieces, trouble: Exception) -> None:
+    await pieces.put("con_1")
+    gate, store = Gate(), UnclaimedStore(pieces.kit.store, trouble)
+    async with at_work(pieces.worker(counting_step(gate), kit=replace(pieces.kit, store=store))):
+        await pieces.rests.begun(USUAL.idle)
+        store.trouble = None
+        await pieces.rests.passes(USUAL.idle)
+        await gate.reached()
+        gate.open.set()
+    assert await pieces.counted() == {("summary", "con_1", 1): 1}
+
+
+class UnclaimedStore(FailingStore):
+    """Nothing can be claimed of it while there is trouble."""
+
+    def __init__(self, store: Store, trouble: Exception | None) -> None:
+        super().__init__(store)
+        self.trouble = trouble
+
+    async def claim(self, *, worker: str, now: datetime, lease: timedelta, kinds: Sequence[str]) -> Due | None:
+        if self.trouble is not None:
+            raise self.trouble
+        return await super().claim(worker=worker, now=now, lease=lease, kinds=kinds)
