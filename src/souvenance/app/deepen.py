@@ -9,7 +9,7 @@ from functools import partial
 
 from souvenance.app.ask_twice import Asking, Charge, ask_twice
 from souvenance.app.change_memories import Cause, Remove, Replace, Store, Wish, carry_out
-from souvenance.app.choose_summariser import choose_summariser
+from souvenance.app.choose_summariser import summariser_of
 from souvenance.app.due_work import Stepped, Work, end_step
 from souvenance.app.kit import Kit
 from souvenance.app.look_at_summary import members_in
@@ -69,7 +69,7 @@ async def deepen(kit: Kit, due: Due) -> Stepped:
         return await _rest(kit, due, reason, passed=here)
     if len(batch.said) < kit.limits.deeper_messages:
         return await _rest(kit, due, "it joins the next batch")
-    model = await choose_summariser(kit, conversation=batch.conversation, bot=batch.bot)
+    model = await summariser_of(kit, due, conversation=batch.conversation, bot=batch.bot, said=batch.said)
     if model is None:
         return await _rest(kit, due, "there is no model", passed=here)
     await check_spending(kit, due.owner_id)

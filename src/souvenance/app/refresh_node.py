@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from souvenance.app.choose_summariser import choose_summariser
+from souvenance.app.choose_summariser import summariser_of
 from souvenance.app.due_work import Stepped, Work, end_step
 from souvenance.app.hear_rules import hear_rules
 from souvenance.app.keep_rules import Said, keep_rules, said_of_rules
@@ -49,7 +49,7 @@ class _Damage:
 async def refresh_node(kit: Kit, due: Due, looked: Looked, node: Node) -> Stepped:
     """Mend the lowest stale node under this one, or itself; what changes meanwhile leaves it stale."""
     damage = await kit.store.read(due.owner_id, lambda unit: _damage(unit, node), label="summary.damage_read")
-    model = await choose_summariser(kit, conversation=looked.conversation, bot=looked.speaker)
+    model = await summariser_of(kit, due, conversation=looked.conversation, bot=looked.speaker, said=looked.messages)
     pen = Pen(kit=kit, owner_id=due.owner_id, model=model, level=damage.node.level)
     written = await _rewritten(pen, damage, {bot.bot_id: bot.name for bot in looked.members})
     items = _in_order((*without(damage.node.items, damage.node.stale), *written.items))

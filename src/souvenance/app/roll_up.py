@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from souvenance.app.choose_summariser import choose_summariser
+from souvenance.app.choose_summariser import summariser_of
 from souvenance.app.due_work import Stepped, Work, end_step
 from souvenance.app.kit import Kit
 from souvenance.app.look_at_summary import Looked
@@ -35,7 +35,7 @@ class _Rolled:
 async def roll_up(kit: Kit, due: Due, looked: Looked, step: Upward) -> Stepped:
     """Store the node above; when one below changed meanwhile, nothing of it but what it cost."""
     under = nodes_under(step)
-    model = await choose_summariser(kit, conversation=looked.conversation, bot=looked.speaker)
+    model = await summariser_of(kit, due, conversation=looked.conversation, bot=looked.speaker, said=looked.messages)
     pen = Pen(kit=kit, owner_id=due.owner_id, model=model, level=level_above(step, looked.level))
     written = await write_above(pen, step)
     node = node_above(kit, step, pen.level, written)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from souvenance.app.choose_summariser import choose_summariser
+from souvenance.app.choose_summariser import summariser_of
 from souvenance.app.due_work import Stepped, Work, end_step, make_due
 from souvenance.app.keep_rules import Said, keep_rules, said_of_rules
 from souvenance.app.kit import Kit
@@ -16,6 +16,7 @@ from souvenance.app.write_node import write_recent
 from souvenance.domain.conversation import Message
 from souvenance.domain.due import Due
 from souvenance.domain.ids import ConversationId, NodeId
+from souvenance.domain.limits import Level
 from souvenance.domain.node_text import text_of
 from souvenance.domain.summary import Node, Tier
 from souvenance.domain.tiers import Summarise
@@ -38,14 +39,14 @@ class _Batch:
 async def summarise_batch(kit: Kit, due: Due, looked: Looked, step: Summarise) -> Stepped:
     """Store what stands for these turns; when one of them changed meanwhile, nothing of it but what it cost."""
     said = [message for message in looked.messages if step.first <= message.position <= step.last]
-    model = await choose_summariser(kit, conversation=looked.conversation, bot=looked.speaker)
+    model = await summariser_of(kit, due, conversation=looked.conversation, bot=looked.speaker, said=said)
     pen = Pen(kit=kit, owner_id=due.owner_id, model=model, level=looked.level)
     names = {bot.bot_id: bot.name for bot in looked.members}
     written = await write_recent(pen, said, names, looked.rules)
     batch = _Batch(
         due=due,
         said=said,
-        node=node_of(kit, looked, step, written),
+        node=recent_node(kit, looked.conversation.conversation_id, step, looked.level, written),
         written=written,
         rules=said_of_rules(kit, looked.rules, found=written.rules, closings=written.closings),
         after=looked.conversation.summarised_to,
@@ -54,14 +55,16 @@ async def summarise_batch(kit: Kit, due: Due, looked: Looked, step: Summarise) -
     return await kit.store.write(due.owner_id, lambda unit: _store(unit, kit, batch), label="summary.batch_kept")
 
 
-def node_of(kit: Kit, looked: Looked, step: Summarise, written: Written) -> Node:
+def recent_node(
+    kit: Kit, conversation_id: ConversationId, step: Summarise, level: Level, written: Written
+) -> Node:
     return Node(
         node_id=NodeId(kit.ids.new("nod")),
-        conversation_id=looked.conversation.conversation_id,
+        conversation_id=conversation_id,
         tier=Tier.RECENT,
         first=step.first,
         last=step.last,
-        level=looked.level,
+        level=level,
         model=written.model,
         prompt_version=written.prompt_version,
         made_at=kit.clock.now(),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
+
 from souvenance.domain.summary import Tier
+from souvenance.errors import ModelUnreachable
 from souvenance.testing import ScriptedModel
 from tests.flows.app.house import House
 from tests.flows.app.summarising import live, now, rules, summarising, talk, work
@@ -61,11 +64,19 @@ async def test_s4_a_rule_is_kept_word_for_word_once_through_every_roll_up(house:
 
 
 async def test_s11_without_a_model_the_summary_is_extracted_and_says_so(house: House) -> None:
-    house = summarising(house)
+    house = summarising(house).with_model(ScriptedModel(models=()))
     chat = await house.chat(await house.bot())
-    await talk(house, chat, 20, words="My sister Anna lives in Lyon.", worked=False)
-    await talk(house, chat, 1, worked=False)
-    await work(house.with_model(ScriptedModel(models=())))
+    await talk(house, chat, 21, words="My sister Anna lives in Lyon.")
     (node,) = await live(house, chat)
     assert node.is_extracted
     assert any("Lyon" in item.text for item in node.items)
+
+
+async def test_s11_a_model_that_is_away_for_a_moment_is_waited_for(house: House) -> None:
+    house = summarising(house)
+    chat = await house.chat(await house.bot())
+    await talk(house, chat, 21, worked=False)
+    away = house.with_model(ScriptedModel(models=()))
+    with pytest.raises(ModelUnreachable):
+        await work(away)
+    assert await live(house, chat) == []
