@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import pytest
 from hypothesis import settings
@@ -13,7 +13,7 @@ from souvenance.domain.conversation import Conversation, Role
 from souvenance.errors import Conflict
 from tests.counts import times
 from tests.undo.plain import Entry, Plain
-from tests.undo.world import World
+from tests.undo.world import Ground, World
 
 pytestmark = pytest.mark.timeout(times(900, full=36_000))
 
@@ -39,14 +39,13 @@ picks = st.integers(min_value=0, max_value=1_000)
 class ExactUndo(RuleBasedStateMachine):
     """Two chats and their forks, one bot's memories."""
 
+    ground: Ground
+
     def __init__(self) -> None:
         super().__init__()
         self.plain = Plain(ROOM)
-        self.world = World(ROOM)
+        self.world = World(ROOM, self.ground)
         self.chats: dict[str, Conversation] = {}
-
-    def teardown(self) -> None:
-        self.world.close()
 
     @initialize()
     def two_chats(self) -> None:
@@ -280,6 +279,13 @@ class ExactUndo(RuleBasedStateMachine):
 
 def _any(turns: list[tuple[str, int, Entry]], pick: int) -> tuple[str, int, Entry]:
     return turns[pick % len(turns)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ground() -> Iterator[None]:
+    ExactUndo.ground = Ground()
+    yield
+    ExactUndo.ground.close()
 
 
 TestExactUndo = ExactUndo.TestCase

@@ -35,6 +35,7 @@ from souvenance.domain.memory import Scope
 from souvenance.domain.owner import Owner, OwnerKind
 from souvenance.errors import ModelError
 from souvenance.models.tokens import O200k
+from souvenance.storage.schema import metadata
 from souvenance.storage.sqlite import SqliteStore
 from souvenance.testing import CountedIds, FrozenClock, ScriptedModel
 from souvenance.testing.script import Fault, HalfStream, Reply, say
@@ -112,28 +113,47 @@ def _numbers(request: Asked) -> dict[str, int]:
     return {words: number for number, words in by_number.items()}
 
 
-class World:
-    """A companion with text calls on, in a store of its own; each verb runs to its end."""
+class Ground:
+    """One open store for world after world: to open one, and to compile each statement anew, takes longer than a few
+    steps in it.
+    """
 
-    def __init__(self, room: int) -> None:
-        self._runner = asyncio.Runner()
+    def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="souvenance-undo-")
+        self.runner = asyncio.Runner()
+        self.store = self.runner.run(SqliteStore.open(migrated_folder(Path(self._folder.name) / "data")))
+
+    def clear(self) -> None:
+        """Leave not a row in it, as when it was new."""
+        with self.store.engine.connect() as connection:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            for table in reversed(metadata.sorted_tables):
+                connection.execute(table.delete())
+            connection.exec_driver_sql("COMMIT")
+            connection.exec_driver_sql("PRAGMA user_version = 0")
+
+    def close(self) -> None:
+        self.runner.run(self.store.close())
+        self.runner.close()
+        self._folder.cleanup()
+
+
+class World:
+    """A companion with text calls on, alone on its ground; each verb runs to its end."""
+
+    def __init__(self, room: int, ground: Ground) -> None:
+        ground.clear()
+        self._runner = ground.runner
         self.speaker = Speaker()
         self.offers: list[ErasureId] = []
         self._edits = 0
-        self.house, self.bot = self.run(self._open(room))
+        self.house, self.bot = self.run(self._settled(room, ground.store))
         self.scope = Scope.of_bot(self.bot.bot_id)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return self._runner.run(work)
 
-    def close(self) -> None:
-        self.run(self.house.kit.store.close())
-        self._runner.close()
-        self._folder.cleanup()
-
-    async def _open(self, room: int) -> tuple[House, Bot]:
-        store = await SqliteStore.open(migrated_folder(Path(self._folder.name) / "data"))
+    async def _settled(self, room: int, store: SqliteStore) -> tuple[House, Bot]:
         clock, model = FrozenClock(), ScriptedModel(respond=self.speaker)
         owner = Owner(
             owner_id=LOCAL_ACCOUNT,
