@@ -282,9 +282,8 @@ async def open_house(
 
 def _usual_steps() -> Mapping[Work, Step]:
     """How each kind of background work is done."""
-    from souvenance.app.compact import compact
-    from souvenance.app.deepen import deepen
     from souvenance.app.due_work import Work
+    from souvenance.app.steps import compact, deepen
 
     return {Work.SUMMARY: compact, Work.REFRESH: compact, Work.DEEPER: deepen}
 
