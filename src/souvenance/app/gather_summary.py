@@ -15,12 +15,16 @@ from souvenance.domain.window import Bounds
 from souvenance.ports.store import Unit
 
 
-def gather_summary(unit: Unit, conversation: Conversation, members: Sequence[Bot], room: Bounds) -> tuple[Section, ...]:
+def live_nodes(unit: Unit, conversation: Conversation) -> list[Node]:
+    """As they are now: a compaction may have ended since the turn was opened."""
+    return unit.summaries.live(conversation.conversation_id) if conversation.summarised_to >= 0 else []
+
+
+def gather_summary(unit: Unit, live: Sequence[Node], members: Sequence[Bot], room: Bounds) -> tuple[Section, ...]:
     """The sections that are sent; `room` is what may stand word for word instead of a stale node (S9)."""
-    if conversation.summarised_to < 0:
+    if not live:
         return ()
-    here = conversation.conversation_id
-    live = unit.summaries.live(here)
+    here = live[0].conversation_id
     below = _below(unit, live) if any(node.stale for node in live) else NOTHING_BELOW
     names = {bot.bot_id: bot.name for bot in members}
     return sections(unit.summaries.rules(here), stands(live, below, room), names)

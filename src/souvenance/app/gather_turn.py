@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from souvenance.app.gather_summary import gather_summary, words_of
+from souvenance.app.gather_summary import gather_summary, live_nodes, words_of
 from souvenance.app.kit import Kit
 from souvenance.app.open_turn import OpenedTurn
 from souvenance.app.organisation_memory import NOTHING, OrganisationMemory
@@ -22,6 +22,7 @@ from souvenance.domain.limits import Level, Limits
 from souvenance.domain.memory import Memory, Scope, ScopeKind
 from souvenance.domain.memory_lines import Change, changes
 from souvenance.domain.policy import Policy, read_with
+from souvenance.domain.standing import summarised_to
 from souvenance.domain.window import Bounds, WindowMove, advance, bounds, room_beside
 from souvenance.errors import TurnSuperseded
 from souvenance.ports.store import Unit
@@ -147,12 +148,13 @@ def _window(unit: Unit, kit: Kit, opened: OpenedTurn, policy: Policy, sizes: Siz
     level = _level(unit, opened, policy)
     within = bounds(level, limits, sizes.context)
     most = max(0, sizes.room - calibration.corrected(sizes.fixed))
-    turns = turn_sizes(messages, calibration, summarised_to=conversation.summarised_to)
+    live = live_nodes(unit, conversation)
+    turns = turn_sizes(messages, calibration, summarised_to=summarised_to(live))
     move = advance(turns, within, limits, most_tokens=most)
     beside = room_beside([turn for turn in turns if turn.position >= move.start], within, limits)
     return Window(
         messages=tuple(m for m in messages if m.position >= move.start),
-        summary=gather_summary(unit, conversation, opened.members, beside),
+        summary=gather_summary(unit, live, opened.members, beside),
         calibration=calibration,
         level=level,
         bounds=within,
