@@ -124,8 +124,9 @@ def _print(nodes: Sequence[NodeView], *, as_json: bool) -> None:
 
 def _about(view: NodeView) -> str:
     node = view.node
+    turns = f"turn {node.last + 1}" if node.first == node.last else f"turns {node.first + 1} to {node.last + 1}"
     marks = [
-        f"{node.tier.value}, turns {node.first + 1} to {node.last + 1}, {node.tokens} tokens, version {node.version}",
+        f"{node.tier.value}, {turns}, {node.tokens} tokens, version {node.version}",
         f"by {node.model or 'code (extracted)'} at {node.level.value}, {node.made_at:%Y-%m-%d %H:%M}",
     ]
     if node.edited:

@@ -274,3 +274,11 @@ def test_a_bare_upstream_model_is_an_assistant() -> None:
     conversation = Conversation(conversation_id=ConversationId("cnv_1"), bot_id=None, created_at=NOW, updated_at=NOW)
     found = circumstances(conversation, None, can_call_tools=True, plan_has_deeper=True)
     assert found == replace(ASSISTANT, in_organisation=False)
+
+
+def test_v8_every_reason_against_deeper_memory_is_named_and_no_other() -> None:
+    case = replace(model_without_tools(NOTEBOOK), flags=replace(NOTEBOOK.flags, challenge=True))
+    found = policy(case)
+    assert [reason.rule for reason in found.deeper_reasons] == ["E1", "O3"]
+    assert {reason.rule for reason in found.reasons} == {"O2", "O3"}
+    assert not found.deeper
