@@ -45,7 +45,7 @@ def test_s6_a_summary_is_shown_edited_and_found(run: Souvenance, chat: str, monk
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"## State\n- Anna lives in Nice.\n")))
     (edited,) = run("summary", "edit", chat, node["id"], "-", "--seen", "1", "--json").json
     assert (edited["text"], edited["version"]) == ("## State\n- Anna lives in Nice.", 2)
-    late = run("summary", "edit", chat, node["id"], "- x", "--seen", "1")
+    late = run("summary", "edit", chat, node["id"], "x", "--seen", "1")
     assert (late.code, "version 2" in late.err) == (1, True)
     assert run("summary", "settle", chat, node["id"], "keep").code == 1
     opened = run("summary", "show", chat, "--node", node["id"])
