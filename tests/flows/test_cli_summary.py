@@ -25,12 +25,12 @@ def chat(environment: dict[str, str], upstream: ScriptedUpstream, monkeypatch: p
     upstream.respond_with(_answers)
     monkeypatch.setenv("SOUVENANCE_LIMITS_BALANCED_MESSAGES", "6")
     with blocking.open(work=False) as memory:
+        begun = memory.begin(bot="Mira")
         for number in range(4):
-            said = memory.say(f"My sister Anna lives in Lyon, {number}.", bot="Mira")
+            memory.say(f"My sister Anna lives in Lyon, {number}.", bot="Mira", conversation=begun)
         memory.work.now()
-        assert said.conversation_id is not None
-        assert memory.summaries.read(said.conversation_id).nodes
-        return said.conversation_id
+        assert memory.summaries.read(begun).nodes
+        return begun.conversation_id
 
 
 def test_s6_a_summary_is_shown_edited_and_found(run: Souvenance, chat: str, monkeypatch: pytest.MonkeyPatch) -> None:
