@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from souvenance.ports.clock import Clock, Ids
     from souvenance.ports.store import Store, Unit
     from souvenance.worker.loop import Worker
-    from souvenance.worker.one_step import Step
+    from souvenance.worker.one_step import Step, WhenParked
     from souvenance.worker.pace import Pace
 
 LOOK_AGAIN = timedelta(seconds=10)
@@ -214,7 +214,8 @@ class House:
         steps = _usual_steps() if self._steps is None else self._steps
         pace = self._pace or Pace(at_once=self.settings.work_at_once)
         pace = pace if grace is None else replace(pace, grace=grace)
-        return Worker(self.kit, steps, name=f"{os.getpid()}@{gethostname()}", pace=pace)
+        name = f"{os.getpid()}@{gethostname()}"
+        return Worker(self.kit, steps, name=name, pace=pace, when_parked=_when_parked())
 
     def at_work(self, *, grace: float | None = None) -> AbstractAsyncContextManager[None]:
         """A block in which a worker runs beside, unless the settings say that none does here."""
@@ -267,6 +268,8 @@ async def open_house(
         limits=limits,
         default_model=settings.model,
         summary_model=settings.summary_model,
+        credit_tokens=settings.credit_tokens,
+        deeper_memory=settings.deeper_memory,
         read_phrases=installed_phrases,
     )
     house = House(kit=kit, settings=settings, detected=detected, steps=steps, pace=pace)
@@ -283,9 +286,18 @@ async def open_house(
 def _usual_steps() -> Mapping[Work, Step]:
     """How each kind of background work is done."""
     from souvenance.app.due_work import Work
+    from souvenance.app.rebuild import rebuild
     from souvenance.app.steps import compact, deepen
 
-    return {Work.SUMMARY: compact, Work.REFRESH: compact, Work.DEEPER: deepen}
+    return {Work.SUMMARY: compact, Work.REFRESH: compact, Work.DEEPER: deepen, Work.REBUILD: rebuild}
+
+
+def _when_parked() -> Mapping[Work, WhenParked]:
+    """What becomes of work that is given up until a person starts it again."""
+    from souvenance.app.due_work import Work
+    from souvenance.app.rebuild import fail_rebuild
+
+    return {Work.REBUILD: fail_rebuild}
 
 
 @cache

@@ -32,7 +32,7 @@ async def change_level(kit: Kit, owner_id: OwnerId, conversation_id: Conversatio
 
     def work(unit: Unit) -> LevelChanged:
         conversation = unit.conversations.get(conversation_id)
-        if conversation.bot_id is None or policy_here(conversation, None).level_fixed is not None:
+        if conversation.bot_id is None or policy_here(kit, conversation, None).level_fixed is not None:
             raise LevelFixed(conversation_id, level_of(unit, conversation))
         unit.bots.get(conversation.bot_id)
         unit.levels.set(conversation.bot_id, level)

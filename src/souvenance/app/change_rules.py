@@ -74,12 +74,15 @@ async def retire_rule(kit: Kit, owner_id: OwnerId, conversation_id: Conversation
 
 
 async def reopen_rule(kit: Kit, owner_id: OwnerId, conversation_id: ConversationId, rule_id: RuleId) -> Rule:
-    """The rule in force again, whether it was retired or taken back."""
+    """The rule in force again, whether it was retired or taken back; heard again, the same words of long ago do not
+    take it back a second time.
+    """
 
     def work(unit: Unit) -> Rule:
-        unit.conversations.lock(conversation_id)
+        conversation = unit.conversations.lock(conversation_id)
         rule = _rule(unit, conversation_id, rule_id)
-        return _save(unit, rule, replace(rule, retired=False, closed_by=None))
+        taken_back = rule.closed_by is not None
+        return _save(unit, rule, _said_again(rule, conversation) if taken_back else replace(rule, retired=False))
 
     return await kit.store.write(owner_id, work, label="rule.reopened")
 

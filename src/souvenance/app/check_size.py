@@ -28,7 +28,7 @@ def check_size(unit: Unit, kit: Kit, request: TurnRequest, opened: OpenedTurn, *
     Runs in the turn's first write, so that the error takes back what was written. Tokens are counted there only when
     the message comes near the model's size.
     """
-    chosen = policy_of(opened, offer_tools=offer_tools)
+    chosen = policy_of(kit, opened, offer_tools=offer_tools)
     most = sizes_of(replace(kit, tokenizer=_Bytes()), request, opened, chosen)
     if most.fixed * _MOST_TOKENS_A_BYTE <= most.room:
         return

@@ -26,7 +26,7 @@ async def compact(kit: Kit, due: Due) -> Stepped:
     """
     looked = await look_at_summary(kit, due)
     if looked is None:
-        return await _rest(kit, due, "the conversation is gone")
+        return await rest(kit, due, "the conversation is gone")
     return await _step(kit, due, looked)
 
 
@@ -41,12 +41,13 @@ async def _step(kit: Kit, due: Due, looked: Looked) -> Stepped:
         case Refresh(node=node):
             return await refresh_node(kit, due, looked, node)
         case Rest(reason=reason):
-            return await _rest(kit, due, reason)
+            return await rest(kit, due, reason)
         case never:
             assert_never(never)
 
 
-async def _rest(kit: Kit, due: Due, reason: str) -> Stepped:
+async def rest(kit: Kit, due: Due, reason: str) -> Stepped:
+    """End a piece of which nothing is left to do."""
     now = kit.clock.now()
 
     def work(unit: Unit) -> None:

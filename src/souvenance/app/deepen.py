@@ -64,7 +64,7 @@ async def deepen(kit: Kit, due: Due) -> Stepped:
     batch = await kit.store.read(due.owner_id, lambda unit: _batch(unit, kit.limits, due), label="deeper.batch_read")
     if batch is None:
         return await _rest(kit, due, "the conversation is gone")
-    here, reason = batch.conversation.conversation_id, _why_not(batch)
+    here, reason = batch.conversation.conversation_id, _why_not(kit, batch)
     if reason:
         return await _rest(kit, due, reason, passed=here)
     if len(batch.said) < kit.limits.deeper_messages:
@@ -104,9 +104,9 @@ def _unread(unit: Unit, conversation: Conversation) -> tuple[Message, ...]:
     return tuple(said)
 
 
-def _why_not(batch: _Batch) -> str:
+def _why_not(kit: Kit, batch: _Batch) -> str:
     """Why this conversation is not read; what is passed over now is never read later (V8)."""
-    case = circumstances(batch.conversation, batch.bot, can_call_tools=True, plan_has_deeper=True)
+    case = circumstances(batch.conversation, batch.bot, can_call_tools=True, plan_has_deeper=kit.deeper_memory)
     chosen = policy(case)
     if not chosen.deeper:
         return "; ".join(reason.words for reason in chosen.reasons) or "deeper memory is off for this bot"

@@ -52,11 +52,11 @@ def _nodes(unit: Unit, kit: Kit, target: BotId | Scope) -> list[Node]:
         return unit.summaries.live(unit.conversations.get(ConversationId(scope.ref)).conversation_id)
     bot_id = None if scope == ACCOUNT_SCOPE else unit.bots.get(BotId(scope.ref)).bot_id
     newest = unit.conversations.page(bot_id=bot_id, before=None, limit=kit.limits.similar_conversations)
-    return unit.summaries.live_of([one.conversation_id for one in newest if _may_be_found(one)])
+    return unit.summaries.live_of([one.conversation_id for one in newest if _may_be_found(kit, one)])
 
 
-def _may_be_found(conversation: Conversation) -> bool:
-    return conversation.summarised_to >= 0 and policy_here(conversation, None).may_be_found
+def _may_be_found(kit: Kit, conversation: Conversation) -> bool:
+    return conversation.summarised_to >= 0 and policy_here(kit, conversation, None).may_be_found
 
 
 def _alike(nodes: Sequence[Node], words: frozenset[str]) -> Iterator[SummaryLine]:

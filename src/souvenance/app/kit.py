@@ -22,7 +22,8 @@ class Kit:
     """The ports and figures of one installation.
 
     `default_model` None means: the first that `models` lists, if any; `summary_model` None: the one that answers.
-    `read_phrases` answers the same value each time, and is not asked before it is needed.
+    `read_phrases` answers the same value each time, and is not asked before it is needed. `credit_tokens` is what
+    summaries may spend in all, None for any amount (C4); `deeper_memory` whether the plan has it (O7).
     """
 
     store: Store
@@ -33,6 +34,8 @@ class Kit:
     limits: Limits = Limits()
     default_model: str | None = None
     summary_model: str | None = None
+    credit_tokens: int | None = None
+    deeper_memory: bool = True
     busy: Busy = field(default_factory=Busy)
     read_phrases: Callable[[], Phrases] = Phrases
 

@@ -48,23 +48,24 @@ async def look_at_summary(kit: Kit, due: Due) -> Looked | None:
     here = due.conversation_id
 
     def first(unit: Unit) -> tuple[Conversation, tuple[Bot, ...]] | None:
-        conversation = _there(unit, here)
+        conversation = conversation_there(unit, here)
         return None if conversation is None else (conversation, tuple(unit.bots.many(members_in(conversation))))
 
     found = await kit.store.read(due.owner_id, first, label="summary.conversation_read")
     if found is None:
         return None
     conversation, members = found
-    model = await _speaking(kit, conversation, members[0] if members else None)
+    model = await speaking(kit, conversation, members[0] if members else None)
 
     def then(unit: Unit) -> Looked | None:
-        conversation = _there(unit, here)
+        conversation = conversation_there(unit, here)
         return None if conversation is None else _looked(unit, kit, conversation, members, model)
 
     return await kit.store.read(due.owner_id, then, label="summary.looked_at")
 
 
-def _there(unit: Unit, here: ConversationId) -> Conversation | None:
+def conversation_there(unit: Unit, here: ConversationId) -> Conversation | None:
+    """None when it was deleted."""
     try:
         return unit.conversations.get(here)
     except NotFound:
@@ -75,7 +76,7 @@ def members_in(conversation: Conversation) -> tuple[BotId, ...]:
     return conversation.members or (() if conversation.bot_id is None else (conversation.bot_id,))
 
 
-async def _speaking(kit: Kit, conversation: Conversation, bot: Bot | None) -> ModelInfo | None:
+async def speaking(kit: Kit, conversation: Conversation, bot: Bot | None) -> ModelInfo | None:
     """The model that answers here: its context bounds the window (W1)."""
     try:
         return choose(await models_at_hand(kit), asked=None, conversation=conversation, bot=bot)

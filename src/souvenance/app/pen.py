@@ -8,6 +8,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from souvenance.app.ask_summary import Answered, Parse, ask_summary
+from souvenance.app.credit import check_credit_for
 from souvenance.app.due_work import Work
 from souvenance.app.hear_rules import Closing, FoundRule
 from souvenance.app.kit import Kit
@@ -17,6 +18,7 @@ from souvenance.domain.conversation import Message
 from souvenance.domain.ids import OwnerId
 from souvenance.domain.limits import Level
 from souvenance.domain.node_text import one_line
+from souvenance.domain.rebuild_plan import answer_tokens
 from souvenance.domain.summary import Item, Spot
 from souvenance.errors import PromptTooLarge
 from souvenance.ports.chat_model import ModelInfo
@@ -79,12 +81,13 @@ def by_model(
 async def answer_of(pen: Pen, question: Question, parse: Parse, most: int) -> Answered | None:
     """The model's answer of about `most` tokens; None where there is no model, or one that cannot take the question.
 
-    SpendCapReached, UnusableSummary, and what models raise.
+    SpendCapReached, NoCredit, UnusableSummary, and what models raise.
     """
     if pen.model is None:
         return None
     kit = pen.kit
     await check_spending(kit, pen.owner_id)
+    await check_credit_for(kit, pen.owner_id, pen.model, question, answer_tokens(most, kit.limits))
     try:
         at_most = int(most * kit.limits.answer_share)
         return await ask_summary(kit, pen.owner_id, pen.model, question, parse, most_tokens=at_most)

@@ -131,7 +131,7 @@ def _refuse_command(kit: Kit, asked: TemporaryTurn, known: _Known) -> None:
     notebook = known.bot is not None and known.bot.is_notebook
     if parse_command(asked.text, notebook=notebook, limits=kit.limits) is None:
         return
-    chosen = policy_of(_opened(kit, asked, known, None), offer_tools=True)
+    chosen = policy_of(kit, _opened(kit, asked, known, None), offer_tools=True)
     if not chosen.commands:
         raise MemoryIsOff("a memory command", chosen.command_refusal)
 
@@ -140,7 +140,7 @@ def _plan(kit: Kit, asked: TemporaryTurn, known: _Known, model: ModelInfo) -> Te
     messages = _in_turns(kit, visible(asked.history))
     opened = _opened(kit, asked, known, model, position=messages[-1].position + 1 if messages else 0)
     request = _request(asked, opened)
-    chosen = policy_of(opened, offer_tools=True)
+    chosen = policy_of(kit, opened, offer_tools=True)
     kept = _kept(kit, known, opened, messages, sizes_of(kit, request, opened, chosen))
     draft = Draft(opened=opened, policy=chosen, messages=messages, summary=(), shown=_NO_MEMORY, kept=kept)
     return TemporaryPlan(

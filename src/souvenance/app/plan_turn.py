@@ -46,7 +46,7 @@ async def plan_turn(
     kit: Kit, owner_id: OwnerId, request: TurnRequest, opened: OpenedTurn, *, offer_tools: bool = True
 ) -> Plan:
     """Read what is needed and decide what is sent; PromptTooLarge when not even the newest message fits."""
-    chosen = policy_of(opened, offer_tools=offer_tools)
+    chosen = policy_of(kit, opened, offer_tools=offer_tools)
     sizes = sizes_of(kit, request, opened, chosen)
     organisation = await read_organisation(kit, chosen, opened)
 
@@ -111,9 +111,9 @@ def sizes_of(kit: Kit, request: TurnRequest, opened: OpenedTurn, chosen: Policy)
     return Sizes(context=context, room=room, fixed=fixed_tokens(kit, request, opened, chosen))
 
 
-def policy_of(opened: OpenedTurn, *, offer_tools: bool) -> Policy:
+def policy_of(kit: Kit, opened: OpenedTurn, *, offer_tools: bool) -> Policy:
     can = offer_tools and opened.model is not None and opened.model.can_call_tools
-    return policy(circumstances(opened.conversation, opened.bot, can_call_tools=can, plan_has_deeper=True))
+    return policy(circumstances(opened.conversation, opened.bot, can_call_tools=can, plan_has_deeper=kit.deeper_memory))
 
 
 def _fit(kit: Kit, opened: OpenedTurn, gathered: Gathered, shown: Shown, sizes: Sizes) -> Fitted:

@@ -194,14 +194,14 @@ def in_window(unit: Unit, conversation: Conversation) -> int:
 
 
 async def _deeper(kit: Kit, conversation: Conversation, speaker: Bot | None) -> Deeper:
-    reasons = policy_here(conversation, speaker).deeper_reasons
+    reasons = policy_here(kit, conversation, speaker).deeper_reasons
     if not await _has_model(kit, conversation, speaker):
         reasons = (*reasons, _NO_MODEL)
     return Deeper(active=not reasons, reasons=reasons)
 
 
-def policy_here(conversation: Conversation, speaker: Bot | None) -> Policy:
-    return policy(circumstances(conversation, speaker, can_call_tools=True, plan_has_deeper=True))
+def policy_here(kit: Kit, conversation: Conversation, speaker: Bot | None) -> Policy:
+    return policy(circumstances(conversation, speaker, can_call_tools=True, plan_has_deeper=kit.deeper_memory))
 
 
 async def _has_model(kit: Kit, conversation: Conversation, speaker: Bot | None) -> bool:

@@ -63,7 +63,7 @@ async def command_of(kit: Kit, owner_id: OwnerId, request: TurnRequest) -> Comma
     command = parse_command(request.text, notebook=bot is not None and bot.is_notebook, limits=kit.limits)
     if command is None:
         return None
-    chosen = policy(circumstances(conversation, bot, can_call_tools=False, plan_has_deeper=True))
+    chosen = policy(circumstances(conversation, bot, can_call_tools=False, plan_has_deeper=kit.deeper_memory))
     return Commanded(command=command, bot=bot, policy=chosen, scope=_scope(bot))
 
 

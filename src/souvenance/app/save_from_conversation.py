@@ -71,7 +71,9 @@ async def draft_from_messages(kit: Kit, owner_id: OwnerId, selection: Selection)
     raises; then nothing is stored.
     """
     _check(kit.limits, selection.message_ids)
-    chosen = await kit.store.read(owner_id, lambda unit: _chosen(unit, selection.message_ids), label="selection.read")
+    chosen = await kit.store.read(
+        owner_id, lambda unit: _chosen(unit, kit, selection.message_ids), label="selection.read"
+    )
     if not chosen.policy.saves_from_chat:
         raise MemoryIsOff("saving from this conversation", chosen.policy.command_refusal)
     note = f"{NOTE} ({chosen.policy.command_note})" if chosen.policy.command_note else NOTE
@@ -105,7 +107,7 @@ def _check(limits: Limits, message_ids: Sequence[MessageId]) -> None:
         raise TooMany("message_ids", size=len(message_ids), limit=limits.draft_messages)
 
 
-def _chosen(unit: Unit, message_ids: Sequence[MessageId]) -> _Chosen:
+def _chosen(unit: Unit, kit: Kit, message_ids: Sequence[MessageId]) -> _Chosen:
     found = {message.message_id: message for message in unit.messages.many(message_ids) if message.chosen}
     for message_id in message_ids:
         first = found.get(message_ids[0])
@@ -117,14 +119,14 @@ def _chosen(unit: Unit, message_ids: Sequence[MessageId]) -> _Chosen:
         messages=tuple(sorted(found.values(), key=lambda message: (message.position, message.part))),
         bot=bot,
         model=conversation.model if bot is None else None,
-        policy=_policy_of(conversation, bot),
+        policy=_policy_of(kit, conversation, bot),
         scope=writes_to(bot),
         keyed=is_notebook(unit, writes_to(bot)),
     )
 
 
-def _policy_of(conversation: Conversation, bot: Bot | None) -> Policy:
-    return policy(circumstances(conversation, bot, can_call_tools=False, plan_has_deeper=True))
+def _policy_of(kit: Kit, conversation: Conversation, bot: Bot | None) -> Policy:
+    return policy(circumstances(conversation, bot, can_call_tools=False, plan_has_deeper=kit.deeper_memory))
 
 
 def _each(limits: Limits, chosen: _Chosen) -> list[str]:

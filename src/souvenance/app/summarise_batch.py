@@ -55,9 +55,7 @@ async def summarise_batch(kit: Kit, due: Due, looked: Looked, step: Summarise) -
     return await kit.store.write(due.owner_id, lambda unit: _store(unit, kit, batch), label="summary.batch_kept")
 
 
-def recent_node(
-    kit: Kit, conversation_id: ConversationId, step: Summarise, level: Level, written: Written
-) -> Node:
+def recent_node(kit: Kit, conversation_id: ConversationId, step: Summarise, level: Level, written: Written) -> Node:
     return Node(
         node_id=NodeId(kit.ids.new("nod")),
         conversation_id=conversation_id,

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from souvenance.app.browse import Page, page_size
 from souvenance.app.cursor import decode, encode, moment
+from souvenance.app.due_work import Work
 from souvenance.app.kit import Kit
+from souvenance.app.steer_rebuild import resume
 from souvenance.domain.due import Due
 from souvenance.domain.ids import ConversationId, OwnerId
+from souvenance.domain.summary import RebuildState
 from souvenance.ports.store import Unit
 
 _CURSOR = "work"
@@ -25,11 +28,17 @@ async def list_work(kit: Kit, owner_id: OwnerId, *, cursor: str | None = None, l
 
 
 async def restart_work(kit: Kit, owner_id: OwnerId, kind: str, conversation_id: ConversationId) -> Due:
-    """Let a parked piece be due now, its failures forgotten; NotFound when no such piece is parked."""
+    """Let a parked piece be due now, its failures forgotten; NotFound when no such piece is parked.
+
+    A rebuild that failed is resumed.
+    """
     now = kit.clock.now()
 
     def work(unit: Unit) -> Due:
         unit.due.restart(kind, conversation_id, at=now)
+        failed = unit.rebuilds.newest(conversation_id) if kind == Work.REBUILD else None
+        if failed is not None and failed.state is RebuildState.FAILED:
+            resume(unit, failed, now)
         restarted = unit.due.get(kind, conversation_id)
         assert restarted is not None
         return restarted

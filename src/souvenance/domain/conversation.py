@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
+from typing import NamedTuple
 
 from souvenance.domain.ids import BotId, ConversationId, MessageId, OwnerId, PersonaId, TurnId
 from souvenance.domain.prompt import Run
@@ -134,6 +135,13 @@ class Message:
     model: str = ""
     time_zone: str = "UTC"
     created_at: datetime
+
+
+class MessageSize(NamedTuple):
+    """How large a chosen message is, without its words; tokens as the tokenizer counts them."""
+
+    position: int
+    tokens: int
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ def standing(nodes: Sequence[Node], *, up_to: int) -> tuple[Node, ...]:
     Turns between two nodes are a gap when another node stands for them; a turn that was deleted leaves none.
     """
     there = [node for node in nodes if node.rebuild_id is None and node.last <= up_to]
-    chain = _newest_version(there)
+    chain = newest_version(there)
     for tier in (Tier.MERGED, Tier.RECENT):
         chain += _following(there, tier, after=chain[-1].last if chain else -1)
     return tuple(chain)
@@ -25,7 +25,7 @@ def summarised_to(chain: Sequence[Node]) -> int:
     return chain[-1].last if chain else -1
 
 
-def _newest_version(nodes: Sequence[Node]) -> list[Node]:
+def newest_version(nodes: Sequence[Node]) -> list[Node]:
     """The long-term version that ends last; of two that end together the one that was made of the other (S5)."""
     versions = [node for node in nodes if node.tier is Tier.LONG_TERM]
     condensed = {child for node in versions for child in node.children}

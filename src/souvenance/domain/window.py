@@ -119,6 +119,11 @@ def next_batch(turns: Sequence[TurnSize], window: Bounds, limits: Limits) -> ran
     return range(turns[first].position, turns[after - 1].position + 1)
 
 
+def first_batch(turns: Sequence[TurnSize], window: Bounds, limits: Limits) -> Sequence[TurnSize]:
+    """The oldest of these turns, at least one, that one batch takes."""
+    return turns[: _past_batch(turns, 0, len(turns), batch_bounds(window, limits))]
+
+
 def begin(turns: Sequence[TurnSize], window: Bounds, limits: Limits) -> int:
     """The position at which a window begins that is filled anew, to three quarters of W1 (W6); at least the newest turn
     is in it. `turns` are the newest ones, at least one, in order.

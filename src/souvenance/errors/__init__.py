@@ -7,9 +7,9 @@
     ├── Conflict              the world has moved, or has no room
     │   ├── StaleEdit · KeyTaken · NameTaken · PinRoomFull · RequestKeyUsed · TurnSuperseded · OfferExpired
     │   ├── NotLastTurn · NothingToAnswer · NothingToContinue · ConversationBusy
-    │   ├── DraftExpired · BotGone · LeaseLost
+    │   ├── DraftExpired · BotGone · LeaseLost · NothingToRebuild · RebuildRunning · NoRebuildRuns
     ├── Refused               a rule says no (policy, pinned, credit)
-    │   ├── MemoryIsOff · PinnedMemory · LevelFixed · SpendCapReached
+    │   ├── MemoryIsOff · PinnedMemory · LevelFixed · SpendCapReached · NoCredit
     ├── PromptTooLarge        what must be sent does not fit the model
     ├── ModelError            the model did not do its part
     │   ├── NoModel · UnknownModel · ModelUnreachable · ModelRefused · ModelTimedOut · ModelBroken
@@ -52,6 +52,12 @@ from souvenance.errors.model import (
     UnusableAnswer,
     UnusableDrafts,
     UnusableSummary,
+)
+from souvenance.errors.rebuilds import (
+    NoCredit,
+    NoRebuildRuns,
+    NothingToRebuild,
+    RebuildRunning,
 )
 from souvenance.errors.root import (
     SouvenanceError,
@@ -98,16 +104,20 @@ __all__ = [
     "ModelTimedOut",
     "ModelUnreachable",
     "NameTaken",
+    "NoCredit",
     "NoModel",
+    "NoRebuildRuns",
     "NotFound",
     "NotLastTurn",
     "NothingToAnswer",
     "NothingToContinue",
+    "NothingToRebuild",
     "OfferExpired",
     "PinRoomFull",
     "PinnedMemory",
     "PortBusy",
     "PromptTooLarge",
+    "RebuildRunning",
     "Refused",
     "RequestKeyUsed",
     "SettingError",

@@ -11,7 +11,9 @@ from souvenance.domain.json_object import JsonObject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelInfo:
-    """What is known of a model. `context` is in tokens; None means unknown (W7 then assumes 8,192)."""
+    """What is known of a model. `context` is in tokens; None means unknown (W7 then assumes 8,192). Prices are for a
+    million tokens, 0 where they are not known.
+    """
 
     name: str
     provider: str = ""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from souvenance.domain.bot import Bot, Persona
-from souvenance.domain.conversation import Conversation, Message, Turn, WindowMessage
+from souvenance.domain.conversation import Conversation, Message, MessageSize, Turn, WindowMessage
 from souvenance.domain.ids import BotId, ConversationId, MessageId, PersonaId, TurnId
 from souvenance.domain.limits import Level
 
@@ -150,6 +150,10 @@ class Messages(Protocol):
 
     def span(self, conversation_id: ConversationId, first: int, last: int) -> list[Message]:
         """The chosen messages of the turns from position `first` to `last`, in order."""
+        ...
+
+    def sizes(self, conversation_id: ConversationId, last: int) -> list[MessageSize]:
+        """How large the chosen messages of the turns up to position `last` are, in order."""
         ...
 
     def window(self, conversation_id: ConversationId, start: int) -> list[WindowMessage]:

@@ -93,3 +93,7 @@ class Spending(Protocol):
     def in_hour(self, hour: int) -> int:
         """Tokens in and out of all purposes."""
         ...
+
+    def in_all(self, *, but: str) -> int:
+        """Tokens in and out of every hour, those of one purpose left out."""
+        ...

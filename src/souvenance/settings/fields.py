@@ -63,6 +63,14 @@ class Settings:
     work_at_once: int = _setting(
         values.whole(1, 64, "2"), 2, "steps of background work that one worker does side by side"
     )
+    deeper_memory: bool = _setting(
+        values.switch, True, "read what is summarised once more for lasting memories, where the bot's preset says so"
+    )
+    credit_tokens: int | None = _setting(
+        values.whole(0, 10**15, "1_000_000"),
+        None,
+        "tokens, in and out, that summaries and their rebuilds may spend in all; any number when not set",
+    )
     limits: Mapping[str, float] = field(
         default_factory=dict,
         metadata={"read": values.limits, "says": "limits by name; in the environment SOUVENANCE_LIMITS_<NAME>"},

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Integer, Row, bindparam, insert, select, tuple_, update
 
-from souvenance.domain.conversation import Message, MessageState, Role, WindowMessage
+from souvenance.domain.conversation import Message, MessageSize, MessageState, Role, WindowMessage
 from souvenance.domain.ids import BotId, ConversationId, MessageId, TurnId
 from souvenance.errors import NotFound
 from souvenance.storage.repository import LIMIT, Repository, owned
@@ -50,6 +50,7 @@ FROM_POSITION = _CHOSEN.where(_C.position >= bindparam("start")).order_by(_C.pos
 OLDEST = FROM_POSITION.limit(LIMIT)
 SPAN = FROM_POSITION.where(_C.position <= bindparam("end"))
 WINDOW = FROM_POSITION.with_only_columns(_C.message_id, _C.position, _C.role, _C.bot_id, _C.text, _C.tokens)
+SIZES = SPAN.with_only_columns(_C.position, _C.tokens)
 NEWEST = _CHOSEN.order_by(_C.position.desc(), _C.part.desc()).limit(LIMIT)
 OLDER = NEWEST.where(tuple_(_C.position, _C.part) < tuple_(_AT_POSITION, _AT_PART))
 _PUT = insert(messages)
@@ -86,6 +87,10 @@ class SqlMessages(Repository):
 
     def span(self, conversation_id: ConversationId, first: int, last: int) -> list[Message]:
         return [_message(row) for row in self._rows(SPAN, conversation=conversation_id, start=first, end=last)]
+
+    def sizes(self, conversation_id: ConversationId, last: int) -> list[MessageSize]:
+        rows = self._rows(SIZES, conversation=conversation_id, start=0, end=last)
+        return [MessageSize(row.position, row.tokens) for row in rows]
 
     def window(self, conversation_id: ConversationId, start: int) -> list[WindowMessage]:
         return [_in_window(tuple(row)) for row in self._rows(WINDOW, conversation=conversation_id, start=start)]

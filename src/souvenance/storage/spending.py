@@ -17,6 +17,9 @@ _ADD = _NEW.on_conflict_do_update(
 _IN_HOUR = select(func.coalesce(func.sum(_C.tokens_in + _C.tokens_out), 0)).where(
     owned(spending), _C.hour == bindparam("at_hour", type_=BigInteger)
 )
+_IN_ALL = select(func.coalesce(func.sum(_C.tokens_in + _C.tokens_out), 0)).where(
+    owned(spending), _C.purpose != bindparam("other_than")
+)
 
 
 class SqlSpending(Repository):
@@ -29,3 +32,6 @@ class SqlSpending(Repository):
 
     def in_hour(self, hour: int) -> int:
         return int(self._run(_IN_HOUR, at_hour=hour).scalar_one())
+
+    def in_all(self, *, but: str) -> int:
+        return int(self._run(_IN_ALL, other_than=but).scalar_one())

@@ -6,24 +6,30 @@ import asyncio
 import logging
 import traceback
 from collections.abc import Awaitable, Callable, Coroutine
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import PurePath
 from typing import Any, TypeAlias, assert_never
 
+from souvenance.app.credit import tell_no_credit
 from souvenance.app.due_work import Stepped
 from souvenance.app.kit import Kit
 from souvenance.domain.due import Due
 from souvenance.domain.ids import NotificationId
 from souvenance.domain.notification import Notification
 from souvenance.domain.work_pauses import Park, TryAgain, after_cap, after_failure
-from souvenance.errors import LeaseLost, SouvenanceError, SpendCapReached, StoreError
+from souvenance.errors import LeaseLost, NoCredit, SouvenanceError, SpendCapReached, StoreError
 from souvenance.ports.store import Unit
 from souvenance.worker.lease import under_lease
 from souvenance.worker.pace import Pace
 
 Step: TypeAlias = Callable[[Kit, Due], Coroutine[Any, Any, Stepped]]
 """Does the next step of what is due and commits it with its end (`end_step`); raises what went wrong."""
+
+WhenParked: TypeAlias = Callable[[Kit, Unit, Due, str], Notification | None]
+"""What else is to be written when a piece is parked for this reason, in the same transaction; what it returns is told
+instead of the usual `work_parked`.
+"""
 
 INTERNAL = "internal_error"
 """The reason of a failure that is a bug."""
@@ -42,7 +48,7 @@ class Outcome(StrEnum):
     UNRECORDED = "unrecorded"
 
 
-async def do_step(kit: Kit, due: Due, step: Step, pace: Pace) -> Outcome:
+async def do_step(kit: Kit, due: Due, step: Step, pace: Pace, when_parked: WhenParked | None = None) -> Outcome:
     """Do one step of a leased piece. Whatever fails is written down with the piece and logged; nothing is raised.
 
     Cancelled, it stops the step and gives the lease back, so that any worker may go on at once.
@@ -54,16 +60,18 @@ async def do_step(kit: Kit, due: Due, step: Step, pace: Pace) -> Outcome:
     except SpendCapReached as error:
         until = after_cap(error.until, jitter=pace.jitter())
         return await _recorded(due, Outcome.CAPPED, _postpone(kit, due, until, error.code, failed=False))
+    except NoCredit as error:
+        return await _recorded(due, Outcome.CAPPED, _await_credit(kit, due, error, pace))
     except Exception as error:  # noqa: BLE001 - a bug in one step must not end the others
         _log_failure(due, error)
-        return await _fail(kit, due, error, pace)
+        return await _fail(kit, due, error, pace, when_parked)
     except asyncio.CancelledError:
         await _recorded(due, Outcome.POSTPONED, _postpone(kit, due, kit.clock.now(), "", failed=False))
         raise
     return _noted(due, Outcome.DONE, more=stepped.more, note=stepped.reason)
 
 
-async def _fail(kit: Kit, due: Due, error: Exception, pace: Pace) -> Outcome:
+async def _fail(kit: Kit, due: Due, error: Exception, pace: Pace, when_parked: WhenParked | None) -> Outcome:
     reason = error.code if isinstance(error, SouvenanceError) else INTERNAL
     now = kit.clock.now()
     match after_failure(due.attempts, now=now, jitter=pace.jitter(), limits=kit.limits):
@@ -71,7 +79,7 @@ async def _fail(kit: Kit, due: Due, error: Exception, pace: Pace) -> Outcome:
             ended = _postpone(kit, due, at, reason, failed=True)
             return await _recorded(due, Outcome.POSTPONED, ended)
         case Park(failures=failures):
-            return await _recorded(due, Outcome.PARKED, _park(kit, due, reason, failures))
+            return await _recorded(due, Outcome.PARKED, _park(kit, due, reason, failures, when_parked))
         case never:
             assert_never(never)
 
@@ -84,7 +92,21 @@ async def _postpone(kit: Kit, due: Due, until: datetime, reason: str, *, failed:
     )
 
 
-async def _park(kit: Kit, due: Due, reason: str, failures: int) -> bool:
+async def _await_credit(kit: Kit, due: Due, error: NoCredit, pace: Pace) -> bool:
+    """Look again in an hour whether there is credit; the person is told once (C4)."""
+    until = after_cap(kit.clock.now() + timedelta(hours=1), jitter=pace.jitter())
+
+    def work(unit: Unit) -> bool:
+        if not unit.due.postpone(due, until=until, reason=error.code, failed=False):
+            return False
+        if due.reason != error.code:
+            tell_no_credit(unit, kit, due.subject, error)
+        return True
+
+    return await kit.store.write(due.owner_id, work, label="due.postponed")
+
+
+async def _park(kit: Kit, due: Due, reason: str, failures: int, when_parked: WhenParked | None) -> bool:
     """Kept until a person restarts it, and that person is told (S1)."""
     now = kit.clock.now()
     told = Notification(
@@ -97,7 +119,8 @@ async def _park(kit: Kit, due: Due, reason: str, failures: int) -> bool:
     def work(unit: Unit) -> bool:
         if not unit.due.park(due, reason=reason):
             return False
-        unit.notifications.put(told)
+        instead = None if when_parked is None else when_parked(kit, unit, due, reason)
+        unit.notifications.put(instead or told)
         return True
 
     return await kit.store.write(due.owner_id, work, label="due.parked")
