@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING
 import httpx2
 import openai
 
-from souvenance.testing import RecordedRequest, Reply, Text
+from souvenance.testing import RecordedRequest, Reply, Text, say
 from souvenance.testing.script import pieces_of
+from souvenance.testing.summaries import summary_answer
 from tests.acceptance.dialogue import Exchange
 
 if TYPE_CHECKING:
@@ -30,6 +32,15 @@ class Fact:
     @property
     def call(self) -> str:
         return f'\nremember("{self.key}", "{self.value}")'
+
+
+def of_turns(requests: Sequence[RecordedRequest]) -> list[RecordedRequest]:
+    """The requests that a person waits for, without those of background work."""
+    return [request for request in requests if _summary(request) is None]
+
+
+def _summary(request: RecordedRequest) -> str | None:
+    return summary_answer(json.loads(request.body)["messages"])
 
 
 class Cut(Exception):
@@ -63,8 +74,11 @@ class Replay:
         """The whole conversation as it must be stored: role and text."""
         return [line for turn in self.dialogue for line in (("user", turn.said), ("bot", turn.reply))]
 
-    def answer(self, _: RecordedRequest) -> Reply:
-        """What the upstream says to the message in hand, however often it is asked."""
+    def answer(self, request: RecordedRequest) -> Reply:
+        """What the upstream says to the message in hand, however often it is asked; or the summary it is asked for."""
+        summary = _summary(request)
+        if summary is not None:
+            return say(summary)
         fact = self.facts.get(self.turns)
         reply = self.dialogue[self.turns].reply + ("" if fact is None else fact.call)
         return Text(chunks=pieces_of(reply, PIECES), between=self.between)
