@@ -26,7 +26,7 @@ from souvenance.wiring import House
 from tests.flows.serving import Served, served
 
 # One turn leaves with each batch, so that a few turns make every tier.
-SMALL = {"balanced_messages": 10.0, "batch_messages": 2.0, "edited_node_tokens": 200.0}
+SMALL = {"balanced_messages": 6.0, "edited_node_tokens": 200.0}
 
 
 def answers(request: RecordedRequest) -> Reply:
@@ -94,10 +94,10 @@ async def chat(both_settings: Settings, upstream: ScriptedUpstream) -> AsyncIter
 async def test_s6_every_tier_is_read_with_its_figures_and_each_message_is_in_one_place(chat: Chat) -> None:
     empty = await chat.ask("GET")
     assert (empty["nodes"], empty["summarised_to"], empty["counts"]["messages"]) == ([], -1, 0)
-    await chat.talk(10)
+    await chat.talk(7)
     summary, said = await chat.ask("GET"), await chat.messages()
     counts = summary["counts"]
-    assert counts["messages"] == len(said) == counts["summarised"] + counts["waiting"] + counts["in_window"] == 20
+    assert counts["messages"] == len(said) == counts["summarised"] + counts["waiting"] + counts["in_window"] == 14
     merged, *recent = summary["nodes"]
     assert [merged["tier"], *(node["tier"] for node in recent)] == ["merged"] + ["recent"] * len(recent)
     assert counts["summarised"] == 2 * (summary["summarised_to"] + 1) > 0
@@ -122,7 +122,7 @@ async def test_s6_every_tier_is_read_with_its_figures_and_each_message_is_in_one
 
 
 async def test_s6_two_who_edit_a_node_at_once_get_both_texts(chat: Chat) -> None:
-    await chat.talk(5)
+    await chat.talk(3)
     node = (await chat.nodes())[0]
     texts = ("## State\n- Anna lives in Lyon.", "## State\n- Anna lives in Nice.")
     path = f"{chat.path}/nodes/{node['id']}"
@@ -136,7 +136,7 @@ async def test_s6_two_who_edit_a_node_at_once_get_both_texts(chat: Chat) -> None
 
 
 async def test_s6_an_edit_to_nothing_or_past_the_bound_changes_nothing_and_says_both_sizes(chat: Chat) -> None:
-    await chat.talk(5)
+    await chat.talk(3)
     before = await chat.nodes()
     path = f"/nodes/{before[0]['id']}"
     for nothing in ("", " \n ", "## State\n"):
@@ -154,13 +154,13 @@ async def test_s6_an_edit_to_nothing_or_past_the_bound_changes_nothing_and_says_
 
 
 async def test_s6_what_a_person_wrote_is_sent_next_and_is_what_the_merge_is_made_of(chat: Chat) -> None:
-    await chat.talk(5)
+    await chat.talk(3)
     node = (await chat.nodes())[0]
     written = f"{node['text']}\n## State\n- The dragon is called Nidhogg."
     edited = await chat.ask("PUT", f"/nodes/{node['id']}", {"text": written, "seen": node["version"]})
     assert "## State\n- The dragon is called Nidhogg.\n## Timeline\n" in edited["text"]
     assert "Nidhogg" in await chat.prompt()
-    await chat.talk(4)
+    await chat.talk(2)
     merged = (await chat.nodes())[0]
     assert (merged["tier"], node["id"] in merged["children"]) == ("merged", True)
     asked = [json.loads(request.body)["messages"][-1]["content"] for request in chat.upstream.requests]
@@ -169,7 +169,7 @@ async def test_s6_what_a_person_wrote_is_sent_next_and_is_what_the_merge_is_made
 
 
 async def test_s4_a_persons_rules_are_sent_word_for_word_until_they_are_retired(chat: Chat) -> None:
-    await chat.talk(5)
+    await chat.talk(3)
     rule = await chat.ask("POST", "/rules", {"text": "  Never, ever: rhyme <b>! "})
     assert (rule["text"], rule["found_by"], rule["by_hand"]) == ("Never, ever: rhyme <b>!", "person", True)
     assert "<rules>\n- Never, ever: rhyme \\x3cb>!\n</rules>" in await chat.prompt("One")
@@ -189,7 +189,7 @@ async def test_s4_a_persons_rules_are_sent_word_for_word_until_they_are_retired(
 async def test_s4_a_rule_that_was_taken_back_is_listed_and_can_be_reopened(chat: Chat) -> None:
     await chat.talk(1, "From now on, always answer in one sentence.")
     await chat.talk(1, "You no longer have to answer in one sentence.")
-    await chat.talk(5)
+    await chat.talk(2)
     (rule,) = (await chat.ask("GET"))["rules"]["items"]
     said = await chat.messages()
     assert (rule["text"], rule["message_ids"]) == ("From now on, always answer in one sentence.", [said[0]["id"]])
@@ -216,7 +216,7 @@ async def test_s4_a_rule_that_cannot_be_kept_is_refused_with_the_reason(chat: Ch
 async def test_s9_an_edited_node_that_turns_stale_waits_for_the_persons_decision(
     chat: Chat, decision: str, *, kept: bool
 ) -> None:
-    await chat.talk(5)
+    await chat.talk(3)
     node = (await chat.nodes())[0]
     written = {"text": "## State\n- The secret is wombats.", "seen": node["version"]}
     await chat.ask("PUT", f"/nodes/{node['id']}", written)
@@ -242,7 +242,7 @@ async def test_s9_an_edited_node_that_turns_stale_waits_for_the_persons_decision
 
 
 async def test_s8_a_level_change_says_whether_a_rebuild_is_on_offer(chat: Chat) -> None:
-    await chat.talk(5)
+    await chat.talk(3)
     nodes = len(await chat.nodes())
     changed = await chat.ask("PUT", "/level", {"level": "detailed"})
     assert changed == {"level": "detailed", "at_other_levels": nodes, "rebuild_offered": True}
@@ -259,7 +259,7 @@ async def test_s8_a_level_change_says_whether_a_rebuild_is_on_offer(chat: Chat) 
 
 async def test_v4_lines_of_summaries_that_already_say_it_are_shown(chat: Chat) -> None:
     await chat.talk(3, "My sister Anna lives in Lyon, number {number}.")
-    await chat.talk(5)
+    await chat.talk(2)
     node = (await chat.nodes())[0]
     asked = {"text": "sister Anna lives in Lyon", "bot": "Mira"}
     lines = (await chat.server.rest.post("/memories/similar", json=asked)).json()["summary_lines"]
@@ -277,7 +277,7 @@ async def test_v4_lines_of_summaries_that_already_say_it_are_shown(chat: Chat) -
 async def test_o3_what_a_challenge_was_summed_up_to_is_shown_only_from_itself(chat: Chat) -> None:
     new = {"bot": "Mira", "flags": {"challenge": True}}
     challenge = replace(chat, chat_id=(await chat.server.rest.post("/conversations", json=new)).json()["id"])
-    await challenge.talk(7, "The riddle is a clock, number {number}.")
+    await challenge.talk(3, "The riddle is a clock, number {number}.")
     asked = {"text": "the riddle is a clock"}
     for target, shown in (
         ({"bot": "Mira"}, False),
@@ -292,7 +292,7 @@ async def test_o3_what_a_challenge_was_summed_up_to_is_shown_only_from_itself(ch
 
 async def test_c1_a_prompts_layers_and_parts_name_what_the_summary_takes_of_it(chat: Chat) -> None:
     await chat.ask("POST", "/rules", {"text": "Be brief."})
-    await chat.talk(11)
+    await chat.talk(8)
     reply = (await chat.messages())[-1]
     (figures,) = (await chat.server.rest.get(f"/messages/{reply['id']}/prompts")).json()["items"]
     assert {"rules", "merged", "recent", "window"} <= {layer for layer, tokens in figures["layers"].items() if tokens}
@@ -320,7 +320,7 @@ async def paths_of(chat: Chat, node: str, rule: str) -> set[int]:
 
 
 async def test_i8_what_is_another_owners_or_conversations_is_not_there_nor_are_strange_ids(chat: Chat) -> None:
-    await chat.talk(5)
+    await chat.talk(3)
     nodes, house = await chat.nodes(), chat.server.house
     node = nodes[0]
     rule = await chat.ask("POST", "/rules", {"text": "Be brief."})
