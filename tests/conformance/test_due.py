@@ -30,6 +30,11 @@ async def put(store: Store, *work: Due) -> None:
         await store.write(due.owner_id, each(lambda unit: unit.due.put, [due]), label="due.put")
 
 
+def put_and_fail(unit: Unit) -> None:
+    unit.due.put(rows.due())
+    raise ZeroDivisionError
+
+
 async def claim(store: Store, now: datetime = NOW, *, worker: str = "w1", kinds: tuple[str, ...] = ("compact",)) -> Due:
     due = await store.claim(worker=worker, now=now, lease=LEASE, kinds=kinds)
     assert due is not None
@@ -271,7 +276,7 @@ async def test_whoever_listens_is_told_once_something_due_is_committed(place: Pl
             await told.wait()  # Once, when the database is listened to.
             told.clear()
         with suppress(ZeroDivisionError):
-            await store.write(ALICE, lambda unit: (unit.due.put(rows.due()), 1 / 0), label="due.put")
+            await store.write(ALICE, put_and_fail, label="due.put")
         await store.write(ALICE, lambda unit: unit.owners.next_place(), label="place.taken")
         await asyncio.sleep(0)
         assert not told.is_set()

@@ -55,7 +55,8 @@ async def test_v8_a_detail_is_stored_with_its_sources_and_what_it_is(house: Hous
     chat = await compacted(house)
     (memory,) = await house.memories()
     assert (memory.text, memory.origin, memory.confidence) == ("Plays the oboe.", Origin.DEEPER, 0.9)
-    assert memory.scope == Scope.of_bot(chat.bot_id or "")
+    assert chat.bot_id is not None
+    assert memory.scope == Scope.of_bot(chat.bot_id)
     assert len(await house.read(lambda unit: unit.memories.evidence([memory.memory_id])[memory.memory_id])) == 2
     assert len(readings(house)) == 1
     assert len(readings(house)[0]["messages"]) == 10
