@@ -86,10 +86,15 @@ def lay_out(kit: Kit, request: TurnRequest, draft: Draft) -> Layout:
 
 
 def _remembered(draft: Draft) -> list[Run]:
-    """What ends the system prompt: the summary, which changes with each compaction, then the memory block (C6, K2)."""
+    """What ends the system prompt, what changes seldom first: a compaction adds to the latest part of the summary,
+    and usually adds lines to the end of the memory block (C6, K2).
+    """
     summary = summary_runs(draft.summary, draft.kept)
     memory = memory_runs(draft.opened, draft.shown, draft.kept)
-    return [*summary, *([Run(text="\n\n")] if summary and memory else []), *memory]
+    runs: list[Run] = []
+    for block in (summary.settled, memory, summary.latest):
+        runs += [Run(text="\n\n"), *block] if runs and block else block
+    return runs
 
 
 def our_tools(kit: Kit, policy: Policy, opened: OpenedTurn) -> tuple[JsonObject, ...]:
@@ -104,7 +109,7 @@ def fixed_tokens(kit: Kit, request: TurnRequest, opened: OpenedTurn, policy: Pol
     """Estimated tokens of what never gives way: system prompt, newest user message, tools, and the client's tail."""
     notes = memory_notes.ABOUT + memory_notes.CHANGES
     if opened.conversation.summarised_to >= 0:
-        notes += summary_notes.ABOUT + summary_notes.RULES
+        notes += summary_notes.ABOUT + summary_notes.LATEST + summary_notes.RULES
     pieces = [
         *_system(request, opened, policy, [Run(text=notes)]),
         *_end(request, opened),

@@ -144,8 +144,7 @@ def _memory_items(kit: Kit, shown: Shown, corrected: Callable[[int], int]) -> li
             layer=_PINNED if line.pinned else _UNPINNED,
             item=line.memory_id,
             tokens=corrected(count(line.text) + 1),
-            # The block has the pinned ones first stored first, the others newest first.
-            age=-place if line.pinned else place,
+            age=-place,
         )
         for place, line in enumerate(shown.lines)
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import assert_never
 
 from souvenance.app.who_said import Names, who_said
@@ -36,21 +37,44 @@ def sections(rules: Iterable[Rule], stood: Sequence[Stand], names: Names) -> tup
     return (*map(_of_rule, in_force), *(section for section in told if section.text))
 
 
-def summary_runs(shown: Sequence[Section], kept: Collection[str]) -> list[Run]:
-    """The summary with the sentences that stand before it; nothing when there is none."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryRuns:
+    """The two halves of a summary: what is rewritten after many compactions, and what grows with each one."""
+
+    settled: tuple[Run, ...]
+    latest: tuple[Run, ...]
+
+
+def summary_runs(shown: Sequence[Section], kept: Collection[str]) -> SummaryRuns:
+    """The summary with the sentences that stand before it; a half is empty when there is nothing of it.
+
+    The rules and what stands for the oldest turns, up to the first `recent` node, are settled. The memory block goes
+    between the halves: most of it outlives a compaction, which the latest half never does (C6).
+    """
     rules = [one for one in shown if one.layer is Layer.RULES and one.item in kept]
     stood = [one for one in shown if one.layer is not Layer.RULES and one.item in kept]
+    settled = list(takewhile(lambda one: one.layer is not Layer.RECENT, stood))
+    latest = stood[len(settled) :]
+    told = [*_enclosed(summary_notes.RULES, "rules", rules), *_enclosed(summary_notes.ABOUT, "summary", settled)]
+    note = summary_notes.LATEST if settled else summary_notes.ABOUT
+    return SummaryRuns(settled=_joined(told), latest=_joined(_enclosed(note, "latest", latest)))
+
+
+def _enclosed(note: str, tag: str, told: Sequence[Section]) -> list[list[Run]]:
+    """The sections within this tag after this sentence; nothing for none."""
+    if not told:
+        return []
+    opening = Run(text=f"{note}\n<{tag}>", layer=told[0].layer)
+    closing = Run(text=f"\n</{tag}>", layer=told[-1].layer)
+    return [[opening, *(run for one in told for run in one.runs), closing]]
+
+
+def _joined(blocks: Sequence[Sequence[Run]]) -> tuple[Run, ...]:
+    """One block after the other, with an empty line between."""
     runs: list[Run] = []
-    if rules:
-        runs.append(Run(text=f"{summary_notes.RULES}\n<rules>", layer=Layer.RULES))
-        runs += [run for one in rules for run in one.runs]
-        runs.append(Run(text="\n</rules>", layer=Layer.RULES))
-    if stood:
-        gap = "\n\n" if rules else ""
-        runs.append(Run(text=f"{gap}{summary_notes.ABOUT}\n<summary>", layer=stood[0].layer))
-        runs += [run for one in stood for run in one.runs]
-        runs.append(Run(text="\n</summary>", layer=stood[-1].layer))
-    return runs
+    for block in blocks:
+        runs += [Run(text="\n\n"), *block] if runs else block
+    return tuple(runs)
 
 
 def _of_rule(rule: Rule) -> Section:

@@ -32,8 +32,11 @@ def told(memory: Memory) -> str:
 def lines(
     memories: Sequence[Memory], *, shorts: Mapping[MemoryId, int], recent: frozenset[MemoryId]
 ) -> tuple[EpochLine, ...]:
-    """The block's lines, pinned ones first, else in the order given."""
-    ordered = [m for m in memories if m.pinned] + [m for m in memories if not m.pinned]
+    """The block's lines: pinned ones first, in the order given, then the others, newest last: what is new is added at
+    the end, so that the next epoch's block begins as this one does (C6).
+    """
+    unpinned = sorted((m for m in memories if not m.pinned), key=lambda memory: memory.updated_place)
+    ordered = [m for m in memories if m.pinned] + unpinned
     return tuple(
         EpochLine(
             memory_id=m.memory_id,

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from souvenance.domain.conversation import Conversation
 from souvenance.domain.summary import Tier
 from souvenance.errors import ModelUnreachable
 from souvenance.testing import ScriptedModel
@@ -37,6 +38,28 @@ async def test_s13_every_live_node_is_sent_oldest_first_before_the_window(house:
     assert system.index("Message 0.") < system.index("Message 5.")
     assert house.prompt.window[0][1].startswith("Message 10.")
     assert (await now(house, chat)).waiting == 0
+
+
+async def test_c6_a_compaction_leaves_what_was_rolled_up_and_the_memories_where_they_were(house: House) -> None:
+    house = summarising(house).with_limits(balanced_messages=20)
+    bot = await house.bot(system_prompt="You are Mira.")
+    for fact in ("Keeps bees", "Sings alto"):
+        await house.remember(fact)
+    chat = await house.chat(bot)
+    await talk(house, chat, 17)
+    before = await _system(house, chat)
+    assert before.index("<merged>") < before.index("</summary>") < before.index("<memories>") < before.index("<recent>")
+    await house.remember("Fears geese")
+    await talk(house, chat, 2)
+    after = await _system(house, chat)
+    assert after.startswith(before[: before.index("</memories>")])
+    assert after.index("Sings alto") < after.index("Fears geese") < after.index("<recent>")
+    assert after.count("<recent>") > before.count("<recent>")
+
+
+async def _system(house: House, chat: Conversation) -> str:
+    await house.say(chat, "And now?")
+    return house.prompt.system
 
 
 async def test_s2_four_recent_nodes_become_one_merged_and_four_of_these_the_long_term_one(house: House) -> None:

@@ -140,7 +140,8 @@ async def test_m6_unpinned_ones_are_dealt_from_the_speaker_the_account_and_the_o
             await small.remember(f"{name} {number}", scope)
     await small.say(await _group(small, ada, bob, cyd), "Hello", say("Hi"), speakers=_ids(bob))
     lines = [line for line in small.prompt.system.splitlines() if line.startswith("- ")]
-    assert [line.rpartition(") ")[2] for line in lines] == ["Bob 2", "account 2", "Ada 2", "Cyd 2", "Bob 1"]
+    # Newest last, whoever they were dealt from (C6).
+    assert [line.rpartition(") ")[2] for line in lines] == ["account 2", "Ada 2", "Bob 1", "Bob 2", "Cyd 2"]
 
 
 async def test_m7_a_member_with_learning_off_gives_and_gets_nothing(house: House) -> None:
