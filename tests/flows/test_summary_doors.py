@@ -26,7 +26,7 @@ from souvenance.wiring import House
 from tests.flows.serving import Served, served
 
 # One turn leaves with each batch, so that a few turns make every tier.
-SMALL = {"balanced_messages": 6.0, "edited_node_tokens": 200.0}
+SMALL = {"balanced_messages": 6.0, "edited_node_tokens": 200.0, "rules_tokens": 40.0}
 
 
 def answers(request: RecordedRequest) -> Reply:
@@ -183,7 +183,7 @@ async def test_s4_a_persons_rules_are_sent_word_for_word_until_they_are_retired(
     assert "- Rhyme always.\n" in await chat.prompt("Four")
     await chat.ask("DELETE", path)
     assert "Rhyme always." not in await chat.prompt("Five")
-    assert (await chat.ask("GET"))["rules"] == {"items": [], "tokens": 0, "tokens_limit": 2000}
+    assert (await chat.ask("GET"))["rules"] == {"items": [], "tokens": 0, "tokens_limit": 40}
 
 
 async def test_s4_a_rule_that_was_taken_back_is_listed_and_can_be_reopened(chat: Chat) -> None:
@@ -210,6 +210,15 @@ async def test_s4_a_rule_that_cannot_be_kept_is_refused_with_the_reason(chat: Ch
     status, problem = await chat.refused("PUT", path, {"text": "Be calm.", "was": "Be cruel."})
     assert (status, problem["details"]["theirs"], problem["details"]["yours"]) == (409, "Be kind.", "Be calm.")
     assert [rule["text"] for rule in (await chat.ask("GET"))["rules"]["items"]] == ["Be brief.", "Be kind."]
+
+
+async def test_s4_whoever_adds_rules_past_their_budget_is_asked_once_which_to_retire(chat: Chat) -> None:
+    added = [await chat.ask("POST", "/rules", {"text": f"Rule {number}: " + "be brief " * 6}) for number in range(4)]
+    rules = (await chat.ask("GET"))["rules"]
+    assert rules["tokens"] > rules["tokens_limit"] == 40
+    assert [rule["text"] for rule in rules["items"]] == [rule["text"] for rule in added], "none is dropped"
+    told = (await chat.server.rest.get("/notifications")).json()["items"]
+    assert [(one["kind"], one["about"]["conversation_id"]) for one in told] == [("rules_full", chat.chat_id)]
 
 
 @pytest.mark.parametrize(("decision", "kept"), [("keep", True), ("rewrite", False)])

@@ -47,6 +47,12 @@ def level_of(unit: Unit, conversation: Conversation) -> Level:
     return unit.levels.get(conversation.bot_id) or Level.BALANCED
 
 
+def in_window(unit: Unit, conversation: Conversation) -> int:
+    """How many messages the next one is sent with word for word, those that a node stands for by now left out."""
+    start = max(conversation.window_start, conversation.summarised_to + 1)
+    return unit.branches.said_between(conversation.conversation_id, start - 1, conversation.last_position + 1)
+
+
 def _turns(newest_first: list[Message]) -> list[TurnSize]:
     """The oldest one may lack messages; with those that are here it is past any window already."""
     sizes: dict[int, TurnSize] = {}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Generic, TypeVar
 
+from souvenance.app.begin_window import in_window, level_of
 from souvenance.app.cursor import decode, encode, moment, number
 from souvenance.app.kit import Kit
 from souvenance.app.rooms import in_these, known_rooms, rooms_of
@@ -211,11 +212,10 @@ async def conversation_memory(kit: Kit, owner_id: OwnerId, conversation_id: Conv
 
     def work(unit: Unit) -> ConversationMemory:
         conversation = unit.conversations.get(conversation_id)
-        level = None if conversation.bot_id is None else unit.levels.get(conversation.bot_id)
         return ConversationMemory(
             conversation=conversation,
-            level=level or Level.BALANCED,
-            in_window=len(unit.messages.from_position(conversation_id, conversation.window_start)),
+            level=level_of(unit, conversation),
+            in_window=in_window(unit, conversation),
             waiting=conversation.waiting,
         )
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+from souvenance.app.keep_rules import in_force_tokens, tell_when_full, tokens_of_rules
 from souvenance.app.kit import Kit
 from souvenance.domain.conversation import Conversation
 from souvenance.domain.ids import ConversationId, OwnerId, RuleId
@@ -15,17 +17,16 @@ from souvenance.ports.store import Unit
 
 async def add_rule(kit: Kit, owner_id: OwnerId, conversation_id: ConversationId, text: str) -> Rule:
     """The rule in force, of at most `rule_characters` on one line. One that is there already, white space apart, gains
-    a source and is in force again.
+    a source and is in force again. Past the budget of rules a notification asks which to retire, as for the next two.
     """
-    text = _checked(kit, text)
+    text, rule_id = _checked(kit, text), RuleId(kit.ids.new("rul"))
 
-    def work(unit: Unit) -> Rule:
-        conversation = unit.conversations.lock(conversation_id)
+    def change(unit: Unit, conversation: Conversation) -> Rule:
         there = unit.summaries.rule_of_text(conversation_id, text)
         if there is not None:
             return _save(unit, there, _said_again(there, conversation))
         rule = Rule(
-            rule_id=RuleId(kit.ids.new("rul")),
+            rule_id=rule_id,
             conversation_id=conversation_id,
             text=text,
             sources=(_by_hand(conversation),),
@@ -35,7 +36,7 @@ async def add_rule(kit: Kit, owner_id: OwnerId, conversation_id: ConversationId,
         unit.summaries.put_rule(rule)
         return rule
 
-    return await kit.store.write(owner_id, work, label="rule.added")
+    return await _changed(kit, owner_id, conversation_id, change, text=text, label="rule.added")
 
 
 async def edit_rule(
@@ -47,8 +48,7 @@ async def edit_rule(
     """
     text = _checked(kit, text)
 
-    def work(unit: Unit) -> Rule:
-        unit.conversations.lock(conversation_id)
+    def change(unit: Unit, _: Conversation) -> Rule:
         rule = _rule(unit, conversation_id, rule_id)
         if rule.text != was:
             message = f"Rule {rule_id} says something else by now. Nothing was changed."
@@ -59,7 +59,20 @@ async def edit_rule(
         changed = rule if text == rule.text else replace(rule, text=text, found_by=FoundBy.PERSON)
         return _save(unit, rule, changed)
 
-    return await kit.store.write(owner_id, work, label="rule.edited")
+    return await _changed(kit, owner_id, conversation_id, change, text=text, label="rule.edited")
+
+
+async def reopen_rule(kit: Kit, owner_id: OwnerId, conversation_id: ConversationId, rule_id: RuleId) -> Rule:
+    """The rule in force again, whether it was retired or taken back; heard again, the same words of long ago do not
+    take it back a second time.
+    """
+
+    def change(unit: Unit, conversation: Conversation) -> Rule:
+        rule = _rule(unit, conversation_id, rule_id)
+        taken_back = rule.closed_by is not None
+        return _save(unit, rule, _said_again(rule, conversation) if taken_back else replace(rule, retired=False))
+
+    return await _changed(kit, owner_id, conversation_id, change, label="rule.reopened")
 
 
 async def retire_rule(kit: Kit, owner_id: OwnerId, conversation_id: ConversationId, rule_id: RuleId) -> Rule:
@@ -73,20 +86,6 @@ async def retire_rule(kit: Kit, owner_id: OwnerId, conversation_id: Conversation
     return await kit.store.write(owner_id, work, label="rule.retired")
 
 
-async def reopen_rule(kit: Kit, owner_id: OwnerId, conversation_id: ConversationId, rule_id: RuleId) -> Rule:
-    """The rule in force again, whether it was retired or taken back; heard again, the same words of long ago do not
-    take it back a second time.
-    """
-
-    def work(unit: Unit) -> Rule:
-        conversation = unit.conversations.lock(conversation_id)
-        rule = _rule(unit, conversation_id, rule_id)
-        taken_back = rule.closed_by is not None
-        return _save(unit, rule, _said_again(rule, conversation) if taken_back else replace(rule, retired=False))
-
-    return await kit.store.write(owner_id, work, label="rule.reopened")
-
-
 async def remove_rule(kit: Kit, owner_id: OwnerId, conversation_id: ConversationId, rule_id: RuleId) -> None:
     """Forget the rule; said again, or found again by a rebuild, it is a rule again."""
 
@@ -95,6 +94,30 @@ async def remove_rule(kit: Kit, owner_id: OwnerId, conversation_id: Conversation
         unit.summaries.remove_rules(conversation_id, [_rule(unit, conversation_id, rule_id).rule_id])
 
     await kit.store.write(owner_id, work, label="rule.removed")
+
+
+async def _changed(
+    kit: Kit,
+    owner_id: OwnerId,
+    conversation_id: ConversationId,
+    change: Callable[[Unit, Conversation], Rule],
+    *,
+    text: str = "",
+    label: str,
+) -> Rule:
+    """The rule as `change` leaves it in one write, with the conversation held; `text` is what it may say then."""
+    rules = await kit.store.read(owner_id, lambda unit: unit.summaries.rules(conversation_id), label="rules.read")
+    tokens = tokens_of_rules(kit, [text, *(rule.text for rule in rules)])
+    now = kit.clock.now()
+
+    def work(unit: Unit) -> Rule:
+        conversation = unit.conversations.lock(conversation_id)
+        before = in_force_tokens(unit.summaries.rules(conversation_id), tokens)
+        rule = change(unit, conversation)
+        tell_when_full(unit, kit, conversation_id, tokens, before=before, at=now)
+        return rule
+
+    return await kit.store.write(owner_id, work, label=label)
 
 
 def _checked(kit: Kit, text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -30,9 +30,13 @@ class Said:
 
 def said_of_rules(kit: Kit, rules: Sequence[Rule], *, found: Sequence[FoundRule], closings: Sequence[Closing]) -> Said:
     """Ready to be kept; `rules` are those that stand."""
-    texts = {*(rule.text for rule in rules), *(rule.text for rule in found)}
-    tokens = {text: kit.tokenizer.count(text) + _MARK for text in texts}
-    return Said(found=tuple(found), closings=tuple(closings), tokens=tokens)
+    texts = [*(rule.text for rule in rules), *(rule.text for rule in found)]
+    return Said(found=tuple(found), closings=tuple(closings), tokens=tokens_of_rules(kit, texts))
+
+
+def tokens_of_rules(kit: Kit, texts: Iterable[str]) -> dict[str, int]:
+    """What each of these takes of a prompt as a rule."""
+    return {text: kit.tokenizer.count(text) + _MARK for text in set(texts)}
 
 
 def in_force_tokens(rules: Sequence[Rule], tokens: Mapping[str, int]) -> int:
@@ -54,7 +58,14 @@ def keep_rules(unit: Unit, kit: Kit, conversation_id: ConversationId, said: Said
             _keep(unit, kit, conversation_id, one)
         else:
             _close(unit, conversation_id, one)
-    after = in_force_tokens(unit.summaries.rules(conversation_id), said.tokens)
+    tell_when_full(unit, kit, conversation_id, said.tokens, before=before, at=at)
+
+
+def tell_when_full(
+    unit: Unit, kit: Kit, conversation_id: ConversationId, tokens: Mapping[str, int], *, before: int, at: datetime
+) -> None:
+    """Ask a person which rules to retire, now that those in force take more than their budget and took `before`."""
+    after = in_force_tokens(unit.summaries.rules(conversation_id), tokens)
     if before <= kit.limits.rules_tokens < after:
         unit.notifications.put(
             Notification(

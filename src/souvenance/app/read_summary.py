@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from souvenance.app.begin_window import level_of
+from souvenance.app.begin_window import in_window, level_of
 from souvenance.app.choose_summariser import choose_summariser
-from souvenance.app.keep_rules import in_force_tokens, said_of_rules
+from souvenance.app.keep_rules import in_force_tokens, tokens_of_rules
 from souvenance.app.kit import Kit
 from souvenance.app.look_at_summary import is_rebuilding, members_in
 from souvenance.domain.bot import Bot
@@ -105,13 +105,13 @@ class _Read:
 async def read_summary(kit: Kit, owner_id: OwnerId, conversation_id: ConversationId) -> SummaryView:
     """The summary as it stands; NotFound when the owner has no such conversation."""
     read = await kit.store.read(owner_id, lambda unit: _read(unit, conversation_id), label="summary.read")
-    counted = said_of_rules(kit, read.rules, found=(), closings=())
+    tokens = tokens_of_rules(kit, [rule.text for rule in read.rules])
     return SummaryView(
         conversation=read.conversation,
         level=read.level,
         nodes=read.nodes,
         rules=read.rules,
-        rules_tokens=in_force_tokens(read.rules, counted.tokens),
+        rules_tokens=in_force_tokens(read.rules, tokens),
         in_window=read.in_window,
         waiting=read.conversation.waiting,
         rebuilding=read.rebuilding,
@@ -185,12 +185,6 @@ def _read(unit: Unit, conversation_id: ConversationId) -> _Read:
         in_window=in_window(unit, conversation),
         rebuilding=is_rebuilding(unit.rebuilds.newest(conversation_id)),
     )
-
-
-def in_window(unit: Unit, conversation: Conversation) -> int:
-    """How many messages the next one is sent with word for word, those that a node stands for by now left out."""
-    start = max(conversation.window_start, conversation.summarised_to + 1)
-    return unit.branches.said_between(conversation.conversation_id, start - 1, conversation.last_position + 1)
 
 
 async def _deeper(kit: Kit, conversation: Conversation, speaker: Bot | None) -> Deeper:
