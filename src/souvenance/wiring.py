@@ -286,8 +286,7 @@ async def open_house(
 def _usual_steps() -> Mapping[Work, Step]:
     """How each kind of background work is done."""
     from souvenance.app.due_work import Work
-    from souvenance.app.rebuild import rebuild
-    from souvenance.app.steps import compact, deepen
+    from souvenance.app.steps import compact, deepen, rebuild
 
     return {Work.SUMMARY: compact, Work.REFRESH: compact, Work.DEEPER: deepen, Work.REBUILD: rebuild}
 
@@ -295,7 +294,7 @@ def _usual_steps() -> Mapping[Work, Step]:
 def _when_parked() -> Mapping[Work, WhenParked]:
     """What becomes of work that is given up until a person starts it again."""
     from souvenance.app.due_work import Work
-    from souvenance.app.rebuild import fail_rebuild
+    from souvenance.app.steps import fail_rebuild
 
     return {Work.REBUILD: fail_rebuild}
 

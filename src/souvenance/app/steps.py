@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from souvenance.app.due_work import Stepped
 from souvenance.app.kit import Kit
 from souvenance.domain.due import Due
+
+if TYPE_CHECKING:
+    from souvenance.domain.notification import Notification
+    from souvenance.ports.store import Unit
 
 
 async def compact(kit: Kit, due: Due) -> Stepped:
@@ -19,3 +25,17 @@ async def deepen(kit: Kit, due: Due) -> Stepped:
     from souvenance.app import deepen
 
     return await deepen.deepen(kit, due)
+
+
+async def rebuild(kit: Kit, due: Due) -> Stepped:
+    """`app.rebuild`."""
+    from souvenance.app import rebuild
+
+    return await rebuild.rebuild(kit, due)
+
+
+def fail_rebuild(kit: Kit, unit: Unit, due: Due, reason: str) -> Notification | None:
+    """`app.rebuild`."""
+    from souvenance.app import rebuild
+
+    return rebuild.fail_rebuild(kit, unit, due, reason)
