@@ -1,4 +1,4 @@
-"""What a turn reads of its conversation's summary: a handful of rows, none before anything is summarised (Z3)."""
+"""What a turn reads of its conversation's summary: a handful of rows, only rules before anything is summarised (Z3)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from souvenance.app.summary_block import Section, sections
 from souvenance.domain.bot import Bot
 from souvenance.domain.conversation import Conversation
 from souvenance.domain.fit import Layer
-from souvenance.domain.ids import NodeId
+from souvenance.domain.ids import ConversationId, NodeId
 from souvenance.domain.sent_summary import NOTHING_BELOW, Below, stale_recent, stands
 from souvenance.domain.summary import Node
 from souvenance.domain.window import Bounds
@@ -20,11 +20,12 @@ def live_nodes(unit: Unit, conversation: Conversation) -> list[Node]:
     return unit.summaries.live(conversation.conversation_id) if conversation.summarised_to >= 0 else []
 
 
-def gather_summary(unit: Unit, live: Sequence[Node], members: Sequence[Bot], room: Bounds) -> tuple[Section, ...]:
-    """The sections that are sent; `room` is what may stand word for word instead of a stale node (S9)."""
-    if not live:
-        return ()
-    here = live[0].conversation_id
+def gather_summary(
+    unit: Unit, here: ConversationId, live: Sequence[Node], members: Sequence[Bot], room: Bounds
+) -> tuple[Section, ...]:
+    """The sections that are sent; `room` is what may stand word for word instead of a stale node (S9). Rules are sent
+    whether anything is summarised or not: a person may have added one (S6).
+    """
     below = _below(unit, live) if any(node.stale for node in live) else NOTHING_BELOW
     names = {bot.bot_id: bot.name for bot in members}
     return sections(unit.summaries.rules(here), stands(live, below, room), names)

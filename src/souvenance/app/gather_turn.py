@@ -154,7 +154,7 @@ def _window(unit: Unit, kit: Kit, opened: OpenedTurn, policy: Policy, sizes: Siz
     beside = room_beside([turn for turn in turns if turn.position >= move.start], within, limits)
     return Window(
         messages=tuple(m for m in messages if m.position >= move.start),
-        summary=gather_summary(unit, live, opened.members, beside),
+        summary=gather_summary(unit, conversation.conversation_id, live, opened.members, beside),
         calibration=calibration,
         level=level,
         bounds=within,

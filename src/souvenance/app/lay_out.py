@@ -107,9 +107,9 @@ def our_tools(kit: Kit, policy: Policy, opened: OpenedTurn) -> tuple[JsonObject,
 
 def fixed_tokens(kit: Kit, request: TurnRequest, opened: OpenedTurn, policy: Policy) -> int:
     """Estimated tokens of what never gives way: system prompt, newest user message, tools, and the client's tail."""
-    notes = memory_notes.ABOUT + memory_notes.CHANGES
+    notes = memory_notes.ABOUT + memory_notes.CHANGES + summary_notes.RULES
     if opened.conversation.summarised_to >= 0:
-        notes += summary_notes.ABOUT + summary_notes.LATEST + summary_notes.RULES
+        notes += summary_notes.ABOUT + summary_notes.LATEST
     pieces = [
         *_system(request, opened, policy, [Run(text=notes)]),
         *_end(request, opened),

@@ -97,6 +97,7 @@ def _looked(
         live=unit.summaries.live(here) if conversation.summarised_to >= 0 else [],
         turns=turn_sizes(messages, calibration),
         window=window,
+        window_start=conversation.window_start,
         rebuilding=is_rebuilding(unit.rebuilds.newest(here)),
     )
     rules = tuple(unit.summaries.rules(here))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from souvenance.app.choose_summariser import summariser_of
+from souvenance.app.cut_summary import may_be_summed_up
 from souvenance.app.due_work import Stepped, Work, end_step, make_due
 from souvenance.app.keep_rules import Said, keep_rules, said_of_rules
 from souvenance.app.kit import Kit
@@ -82,7 +83,8 @@ def _store(unit: Unit, kit: Kit, batch: _Batch) -> Stepped:
     conversation = unit.conversations.lock(here)
     spend(unit, Work.SUMMARY, batch.written, batch.now)
     end_step(unit, batch.due, more=True, at=batch.now)
-    if conversation.summarised_to != batch.after or not same_still(unit, here, node, batch.said):
+    same = conversation.summarised_to == batch.after and same_still(unit, here, node, batch.said)
+    if not same or node.last > may_be_summed_up(unit, here):
         return Stepped(more=True, reason="what was said changed meanwhile")
     unit.summaries.put(node)
     keep_rules(unit, kit, here, batch.rules, batch.now)

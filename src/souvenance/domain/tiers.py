@@ -59,13 +59,14 @@ Step = Summarise | Merge | Fold | Condense | Refresh | Rest
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """Where a conversation stands: its live nodes, oldest turns first, the sizes of the turns that none of them covers,
-    and how its window is bounded. `going_on` says that a compaction has begun and ends only at rest (W6); `rebuilding`
-    that a rebuild runs, during which only what W4 forces is summarised (S7).
+    and how its window is bounded; what stands before `window_start` waits. `going_on` says that a compaction has begun
+    and ends only at rest (W6); `rebuilding` that a rebuild runs, during which only what W4 forces is summarised (S7).
     """
 
     live: Sequence[Node]
     turns: Sequence[TurnSize]
     window: Bounds
+    window_start: int = 0
     going_on: bool = True
     rebuilding: bool = False
 
@@ -106,5 +107,5 @@ def _batch(now: Standing, limits: Limits) -> Summarise | Rest:
         return Rest(reason="every turn is summarised")
     if not now.going_on and not compaction_due(now.turns, now.window, limits):
         return Rest(reason="the window has room")
-    batch = next_batch(now.turns, now.window, limits)
+    batch = next_batch(now.turns, now.window, limits, window_start=now.window_start)
     return Summarise(first=batch[0], last=batch[-1]) if batch else Rest(reason="the window has room")

@@ -106,14 +106,17 @@ def is_lagging(turns: Sequence[TurnSize], window: Bounds, limits: Limits) -> boo
     return not _within(turns, Bounds(tokens=most.tokens - batch.tokens, messages=most.messages - batch.messages))
 
 
-def next_batch(turns: Sequence[TurnSize], window: Bounds, limits: Limits) -> range:
-    """The positions to summarise next, empty once the window is at three quarters of W1 (W6). `turns` as for `advance`.
+def next_batch(turns: Sequence[TurnSize], window: Bounds, limits: Limits, *, window_start: int = 0) -> range:
+    """The positions to summarise next, empty once the window is at three quarters of W1 (W6) and no turn waits before
+    `window_start` (W4). `turns` as for `advance`.
 
     A compaction begins when it is due and goes on until this is empty. The newest two turns stay for W5.
     """
     last = max(0, len(turns) - 2)
     first = _past_covered(turns, 0, last)
-    if first == last or _within(turns[first:], _at_rest(window, limits)):
+    if first == last:
+        return range(0)
+    if turns[first].position >= window_start and _within(turns[first:], _at_rest(window, limits)):
         return range(0)
     after = _past_batch(turns, first, last, batch_bounds(window, limits))
     return range(turns[first].position, turns[after - 1].position + 1)

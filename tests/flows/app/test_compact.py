@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from itertools import pairwise
 
 import pytest
 
+from souvenance.app.change_level import change_level
+from souvenance.app.change_rules import add_rule
+from souvenance.app.compact import compact
+from souvenance.app.rewind import rewind
 from souvenance.domain.conversation import Conversation
+from souvenance.domain.limits import Level
 from souvenance.domain.summary import Tier
 from souvenance.errors import ModelUnreachable
 from souvenance.testing import ScriptedModel
+from souvenance.testing.script import Hang
 from tests.flows.app.house import House
-from tests.flows.app.summarising import live, now, rules, summarising, talk, work
+from tests.flows.app.summarising import claim, live, now, rules, summarising, talk, work
 
 
 async def test_s1_the_oldest_batch_becomes_a_recent_node_once_little_room_is_left(house: House) -> None:
@@ -103,3 +110,42 @@ async def test_s11_a_model_that_is_away_for_a_moment_is_waited_for(house: House)
     with pytest.raises(ModelUnreachable):
         await work(away)
     assert await live(house, chat) == []
+
+
+async def test_w5_a_batch_that_a_rewind_made_the_newest_turns_is_not_kept(house: House) -> None:
+    house = summarising(house)
+    chat = await house.chat(await house.bot())
+    await talk(house, chat, 21, worked=False)
+    due = await claim(house)
+    assert due is not None
+    house.model.script(Hang())
+    summing_up = asyncio.create_task(compact(house.kit, due))
+    await house.model.hanging.wait()
+    said = await house.read(lambda unit: unit.messages.oldest(chat.conversation_id, 0, limit=10))
+    await rewind(house.kit, house.owner, chat.conversation_id, after=said[-1].turn_id)
+    house.model.released.set()
+    assert (await summing_up).reason == "what was said changed meanwhile"
+    assert await live(house, chat) == []
+    assert (await now(house, chat)).summarised_to == -1
+
+
+async def test_w3_w4_what_waits_is_summarised_though_a_larger_level_has_room_for_it(house: House) -> None:
+    house = summarising(house)
+    chat = await house.chat(await house.bot())
+    await change_level(house.kit, house.owner, chat.conversation_id, Level.KEY_EVENTS)
+    await talk(house, chat, 29, worked=False)
+    before = await now(house, chat)
+    assert before.waiting
+    await change_level(house.kit, house.owner, chat.conversation_id, Level.DETAILED)
+    await work(house)
+    after = await now(house, chat)
+    assert (after.waiting, after.window_start) == (0, before.window_start)
+    assert after.summarised_to >= before.window_start - 1
+
+
+async def test_s6_a_rule_that_a_person_added_is_sent_before_anything_is_summarised(house: House) -> None:
+    chat = await house.chat(await house.bot(system_prompt="You are Mira."))
+    await add_rule(house.kit, house.owner, chat.conversation_id, "Answer in verse.")
+    await house.say(chat, "Hello.")
+    assert "<rules>\n- Answer in verse.\n</rules>" in house.prompt.system
+    assert "<summary>" not in house.prompt.system
