@@ -10,7 +10,7 @@ from souvenance.app.begin_window import begin_window
 from souvenance.app.cut_summary import cut_summary
 from souvenance.app.history_chain import rechain_from
 from souvenance.app.kit import Kit
-from souvenance.app.mark_stale import blank_nodes_over, mark_stale
+from souvenance.app.mark_stale import blank_nodes_over, forget_in_old_versions, mark_stale
 from souvenance.app.release_rules import release_deleted
 from souvenance.app.undisturbed import conversation_of, fence, undisturbed
 from souvenance.app.undo_writes import undo_removed
@@ -49,7 +49,9 @@ def _delete(unit: Unit, limits: Limits, message_id: MessageId, now: datetime) ->
     _mend_turn(unit, message, [one for one in said if one not in gone])
     unit.prompts.forget_replies(conversation.conversation_id, ids)
     unit.prompts.blank(ids)
-    blank_nodes_over(unit, conversation.conversation_id, mark_stale(unit, gone, now))
+    stale = mark_stale(unit, gone, now)
+    blank_nodes_over(unit, conversation.conversation_id, stale)
+    forget_in_old_versions(unit, stale)
     release_deleted(unit, message)
     unit.drafts.remove_drawn_from(ids)
     undo_removed(unit, [one.origin_id for one in gone], now)
@@ -76,6 +78,6 @@ def _mend_turn(unit: Unit, message: Message, left: Sequence[Message]) -> None:
 def _shortened(unit: Unit, limits: Limits, conversation: Conversation, message: Message) -> Conversation:
     """The conversation with its end, its summary, its window and its hashes right again."""
     last = unit.turns.last(conversation.conversation_id)
-    cut = cut_summary(unit, conversation, last)
+    cut = cut_summary(unit, conversation, last, conversation.updated_at)
     ready = begin_window(unit, limits, cut, conversation.updated_at)
     return rechain_from(unit, ready, message.position)

@@ -101,6 +101,9 @@ def _keep(unit: Unit, kit: Kit, conversation_id: ConversationId, found: FoundRul
 
 
 def _close(unit: Unit, conversation_id: ConversationId, closing: Closing) -> None:
+    """Unless it was said again after it was taken back, which is heard late where an older message was edited."""
     there = unit.summaries.rule_of_text(conversation_id, closing.text)
-    if there is not None and there.closed_by is None:
+    if there is None or there.closed_by is not None:
+        return
+    if all(source.spot <= closing.source.spot for source in there.sources):
         unit.summaries.save_rule(replace(there, closed_by=closing.source))

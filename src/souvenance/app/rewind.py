@@ -63,7 +63,7 @@ def cut_after(unit: Unit, limits: Limits, conversation: Conversation, position: 
     release_after(unit, here, position)
     last = unit.turns.last(here)
     shortened = replace(
-        cut_summary(unit, conversation, last),
+        cut_summary(unit, conversation, last, now),
         messages=conversation.messages - sum(one.chosen for one in gone),
         history_hash=hash_up_to(unit, conversation, last),
         updated_at=now,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from souvenance.app.delete_message import delete_message
 from souvenance.app.edit_message import edit_message
+from souvenance.app.rewind import rewind
 from souvenance.domain.conversation import Conversation, Message
+from souvenance.domain.summary import Tier
 from souvenance.testing import say
 from tests.flows.app.house import House
-from tests.flows.app.summarising import live, now, summarising, talk, work
+from tests.flows.app.summarising import live, now, rules, summarising, talk, work
 
 
 async def message(house: House, chat: Conversation, position: int) -> Message:
@@ -62,3 +64,43 @@ async def test_s9_until_it_is_mended_the_messages_themselves_stand_for_a_stale_r
     assert "<messages>\n- user: Message 0." in house.prompt.system
     assert "- user: It was Tuesday." in house.prompt.system
     assert "<recent>" not in house.prompt.system
+
+
+async def test_s9_t2_a_version_that_a_rewind_brings_back_stale_is_mended(house: House) -> None:
+    house = summarising(house).with_limits(balanced_messages=10, batch_messages=2)
+    chat = await house.chat(await house.bot())
+    await talk(house, chat, 38)
+    await edit_message(house.kit, house.owner, (await message(house, chat, 3)).message_id, "It was Tuesday.")
+    await work(house)
+    versions = await live(house, chat)
+    await rewind(house.kit, house.owner, chat.conversation_id, after=(await message(house, chat, 20)).turn_id)
+    older = await live(house, chat)
+    assert older[0].stale
+    assert older[0].last < versions[0].last
+    await work(house)
+    assert not any(node.stale for node in await live(house, chat))
+
+
+async def test_s9_t7_deleted_words_are_in_no_node_once_the_summary_is_mended(house: House) -> None:
+    house = summarising(house).with_limits(balanced_messages=10, batch_messages=2)
+    chat = await house.chat(await house.bot())
+    await house.say(chat, "My parrot is called Zebulon.", say("How nice."))
+    await talk(house, chat, 38)
+    await delete_message(house.kit, house.owner, (await message(house, chat, 0)).message_id)
+    await work(house)
+    kept = await house.read(lambda unit: unit.summaries.all(chat.conversation_id))
+    assert sum(node.tier is Tier.LONG_TERM for node in kept) > 1
+    assert not any("Zebulon" in item.text for node in kept for item in node.items)
+
+
+async def test_s4_what_an_older_message_takes_back_does_not_end_a_rule_that_was_said_again(house: House) -> None:
+    house = summarising(house)
+    chat = await house.chat(await house.bot())
+    for said in ("Always answer in French.", "Sure.", "Always answer in French."):
+        await house.say(chat, said)
+    await talk(house, chat, 19)
+    words = "You don't have to answer in French anymore."
+    await edit_message(house.kit, house.owner, (await message(house, chat, 1)).message_id, words)
+    await work(house)
+    (rule,) = await rules(house, chat)
+    assert rule.in_force
