@@ -220,7 +220,8 @@ async def _rest(kit: Kit, due: Due, reason: str, *, passed: ConversationId | Non
     def work(unit: Unit) -> None:
         if passed is not None:
             conversation = unit.conversations.lock(passed)
-            unit.conversations.save(replace(conversation, deepened_to=conversation.summarised_to))
+            passed_to = max(conversation.deepened_to, conversation.summarised_to)
+            unit.conversations.save(replace(conversation, deepened_to=passed_to))
         end_step(unit, due, more=False, at=now)
 
     await kit.store.write(due.owner_id, work, label="work.rested")

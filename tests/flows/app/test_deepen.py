@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from souvenance.app.bots import change_bot
 from souvenance.app.fork import fork
 from souvenance.app.pin_memory import pin_memory
 from souvenance.app.rewind import rewind
@@ -105,4 +106,17 @@ async def test_v8_a_fork_is_not_read_again_nor_is_a_challenge_or_telegram(house:
         other = await house.chat(bot, **more)
         await talk(house, other, 21)
         assert (await now(house, other)).deepened_to == (await now(house, other)).summarised_to
+    assert len(readings(house)) == 1
+
+
+async def test_v8_a_fork_is_not_read_again_when_its_bot_learns_again(house: House) -> None:
+    house = reading(house, lambda shown: NOTHING)
+    chat = await compacted(house)
+    last = await house.read(lambda unit: unit.messages.from_position(chat.conversation_id, 20))
+    branch = await fork(house.kit, house.owner, last[-1].message_id)
+    await change_bot(house.kit, house.owner, branch.bot_id, changes={"settings": {"learn": False}})
+    await talk(house, branch, 5)
+    assert (await now(house, branch)).deepened_to == 20
+    await change_bot(house.kit, house.owner, branch.bot_id, changes={"settings": {"learn": True}})
+    await talk(house, branch, 10)
     assert len(readings(house)) == 1
