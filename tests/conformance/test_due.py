@@ -120,6 +120,17 @@ async def test_putting_it_again_makes_it_due_no_later(store: Store) -> None:
     assert waiting == [rows.due(due_at=later(20))]
 
 
+async def test_putting_it_again_ends_no_pause(store: Store) -> None:
+    await put(store, rows.due())
+    due = await claim(store)
+    await store.write(
+        ALICE, lambda unit: unit.due.postpone(due, until=later(60), reason="model down"), label="due.postponed"
+    )
+    await put(store, rows.due(due_at=later(1)))
+    assert await nothing_due(store, later(59))
+    assert (await claim(store, later(60))).attempts == 1
+
+
 async def test_what_becomes_due_again_while_a_worker_has_it_is_not_lost(store: Store) -> None:
     await put(store, rows.due())
     first = await claim(store)

@@ -67,7 +67,9 @@ class DueWork(Protocol):
     """The owner's due work; the claim across owners is the store's (`Store.claim`)."""
 
     def put(self, due: Due) -> None:
-        """Write it, or keep the row that is there (making it due no later than `due.due_at`); sets its rank."""
+        """Write it, or keep the row that is there (making it due no later than `due.due_at`, unless it is parked or
+        waits for a reason); sets its rank.
+        """
         ...
 
     def get(self, kind: str, subject: str) -> Due | None: ...

@@ -52,6 +52,9 @@ class SqlDueWork(Repository):
         if there is None:
             self._insert(insert(table), [{**_values(due), "rank": self._rank()}])
             return
+        if there.state == DueState.WAITING and there.reason:
+            # It failed, or spent what may be spent: a further cause ends no pause.
+            return
         leased = there.state == DueState.LEASED
         first_cause = leased and not there.again
         due_at = due.due_at if first_cause else min(due.due_at, there.due_at)
