@@ -8,11 +8,9 @@ from typing import Self
 
 from souvenance.app.kit import Kit
 from souvenance.domain.conversation import Message, Role
-from souvenance.domain.find_rules import find_rules, occurs, taken_back
+from souvenance.domain.find_rules import find_rules, occurs, sentence_around, speaks_of, taken_back
 from souvenance.domain.ids import RuleId
-from souvenance.domain.limits import Limits
 from souvenance.domain.summary import FoundBy, Rule, Source, Spot
-from souvenance.domain.terms import terms
 from souvenance.prompts.numbered import Summary, TakenBack, ToldRule
 
 
@@ -39,11 +37,11 @@ class Heard:
     closings: tuple[Closing, ...] = ()
 
     @classmethod
-    def of_model(cls, told: Summary, said: Sequence[Message], shown: Sequence[Rule], limits: Limits) -> Self:
-        """What of a model's answer is true: a rule really occurs in the user message it names, and one is taken back
+    def of_model(cls, kit: Kit, told: Summary, said: Sequence[Message], shown: Sequence[Rule]) -> Self:
+        """What of a model's answer is true: a rule is a sentence of the user message it names, and one is taken back
         only by a user's message that speaks of it. `shown` are the rules in force in the order in which it saw them.
         """
-        found = [_verified(one, said[one.line - 1], limits) for one in told.rules]
+        found = [_verified(kit, one, said[one.line - 1]) for one in told.rules]
         closings = [_closed(one, said[one.line - 1], shown) for one in told.taken_back]
         return cls(
             found=tuple(one for one in found if one is not None),
@@ -85,17 +83,17 @@ def _for_now(message: Message, text: str, source: Source, number: int) -> Rule:
     )
 
 
-def _verified(told: ToldRule, message: Message, limits: Limits) -> FoundRule | None:
+def _verified(kit: Kit, told: ToldRule, message: Message) -> FoundRule | None:
     text = told.text.strip()
-    is_short = 0 < len(text) <= limits.rule_characters
+    is_short = 0 < len(text) <= kit.limits.rule_characters
     if message.role is not Role.USER or not is_short or not occurs(text, message.text):
         return None
+    text = sentence_around(text, message.text, kit.phrases, kit.limits)
     return FoundRule(text=text, source=source_of(message), found_by=FoundBy.MODEL)
 
 
 def _closed(told: TakenBack, message: Message, shown: Sequence[Rule]) -> Closing | None:
     rule = shown[told.rule - 1]
-    speaks_of_it = not set(terms(rule.text)).isdisjoint(terms(message.text))
-    if message.role is not Role.USER or not speaks_of_it:
+    if message.role is not Role.USER or not speaks_of(message.text, rule.text):
         return None
     return Closing(text=rule.text, source=source_of(message))

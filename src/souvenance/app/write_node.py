@@ -45,7 +45,7 @@ async def write_recent(pen: Pen, said: Sequence[Message], names: Names, rules: S
     if answered is None:
         found = await extracted(kit, said, names, most)
         return Written(items=found, rules=heard.found, closings=heard.closings)
-    theirs = Heard.of_model(answered.summary, said, in_force, kit.limits)
+    theirs = await off_loop(_size(said), lambda: Heard.of_model(kit, answered.summary, said, in_force))
     known = {rule.text for rule in heard.found}
     return by_model(
         answered,

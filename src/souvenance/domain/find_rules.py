@@ -34,9 +34,7 @@ def find_rules(text: str, phrases: Phrases, limits: Limits) -> tuple[str, ...]:
     languages = phrases.of(own)
     found: dict[str, None] = {}
     for start, end in spans(own, phrases):
-        said = text[start:end].strip()
-        if mark := _LIST_MARK.match(said):
-            said = said[mark.end() :]
+        said = _as_it_stands(text[start:end])
         if not said or len(said) > limits.rule_characters:
             continue
         parts = clauses(own[start:end])
@@ -45,9 +43,23 @@ def find_rules(text: str, phrases: Phrases, limits: Limits) -> tuple[str, ...]:
     return tuple(found)
 
 
+def sentence_around(rule: str, text: str, phrases: Phrases, limits: Limits) -> str:
+    """The sentence of `text` in which `rule` stands, since a part of it may say the opposite; `rule` as it is where it
+    is in no single one, or that one is longer than a rule may be.
+    """
+    said = (_as_it_stands(text[start:end]) for start, end in spans(own_words(text), phrases))
+    return next((one for one in said if len(one) <= limits.rule_characters and occurs(rule, one)), rule)
+
+
 def occurs(rule: str, text: str) -> bool:
     """Whether `rule` stands in `text`, white space apart."""
     return " ".join(rule.split()) in " ".join(text.split())
+
+
+def speaks_of(text: str, rule: str) -> bool:
+    """Whether a word that names something stands in both."""
+    said = frozenset(terms(text))
+    return any(not word.isdisjoint(said) for word in _words(rule))
 
 
 def taken_back(text: str, rules: Sequence[Rule], phrases: Phrases) -> tuple[RuleId, ...]:
@@ -63,6 +75,13 @@ def taken_back(text: str, rules: Sequence[Rule], phrases: Phrases) -> tuple[Rule
             if parts and not is_question(own[start:end], parts, language.say) and not _is_distant(parts, language.say):
                 meant.update(dict.fromkeys(rule.rule_id for rule in _dropped(parts, standing, language.say)))
     return tuple(meant)
+
+
+def _as_it_stands(sentence: str) -> str:
+    """Without the white space around it and the mark of a list before it."""
+    said = sentence.strip()
+    mark = _LIST_MARK.match(said)
+    return said[mark.end() :] if mark else said
 
 
 def is_question(sentence: str, parts: Sequence[str], say: Kinds) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from souvenance.domain.find_rules import find_rules, occurs, taken_back
+from souvenance.domain.find_rules import find_rules, occurs, sentence_around, speaks_of, taken_back
 from souvenance.domain.ids import ConversationId, MessageId, RuleId
 from souvenance.domain.limits import Limits
 from souvenance.domain.summary import FoundBy, Rule, Source, Spot
@@ -60,6 +60,22 @@ def test_s4_a_rule_is_the_whole_sentence_as_it_stands() -> None:
     assert found in text
     assert occurs("Please never call me Maxi, okay?", text)
     assert not occurs("Please never call me Max, okay?", text)
+
+
+def test_s4_a_part_of_a_sentence_stands_for_the_whole_since_it_may_say_the_opposite() -> None:
+    text = "Hello there. - Please never call  me Maxi when others listen. " + "And so on, " * 40 + "call me Bo."
+    assert around("call me Maxi", text) == "Please never call  me Maxi when others listen."
+    assert around("call me Bo.", text) == "call me Bo.", "the whole of it is longer than a rule may be"
+    assert around("there. - Please never", text) == "there. - Please never"
+
+
+def around(rule: str, text: str) -> str:
+    return sentence_around(rule, text, installed_phrases(), LIMITS)
+
+
+def test_s4_words_that_name_nothing_speak_of_no_rule() -> None:
+    assert speaks_of("You may use emojis.", "Never use an emoji.")
+    assert not speaks_of("The weather is fine and you are not.", "Never be the one who is not at the table.")
 
 
 def test_s4_rules_come_in_order_and_once() -> None:
