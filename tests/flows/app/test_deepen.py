@@ -114,6 +114,7 @@ async def test_v8_a_fork_is_not_read_again_when_its_bot_learns_again(house: Hous
     chat = await compacted(house)
     last = await house.read(lambda unit: unit.messages.from_position(chat.conversation_id, 20))
     branch = await fork(house.kit, house.owner, last[-1].message_id)
+    assert branch.bot_id is not None
     await change_bot(house.kit, house.owner, branch.bot_id, changes={"settings": {"learn": False}})
     await talk(house, branch, 5)
     assert (await now(house, branch)).deepened_to == 20
