@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from souvenance.app.begin_rebuild import begin_rebuild
 from souvenance.app.change_rules import add_rule
 from souvenance.app.conversations import NewConversation, make_conversation
 from souvenance.domain.ids import ConversationId, NodeId, OwnerId
@@ -166,6 +167,20 @@ async def test_s6_what_a_person_wrote_is_sent_next_and_is_what_the_merge_is_made
     asked = [json.loads(request.body)["messages"][-1]["content"] for request in chat.upstream.requests]
     shown = [text for text in asked if text.startswith("{") and "items" in json.loads(text)]
     assert any("The dragon is called Nidhogg." in text for text in shown)
+
+
+async def test_s7_a_node_that_a_rebuild_is_about_to_discard_takes_no_edit(chat: Chat) -> None:
+    await chat.talk(3)
+    node, house = (await chat.nodes())[0], chat.server.house
+    begun = await begin_rebuild(house.kit, house.owner_id, ConversationId(chat.chat_id))
+    edit = {"text": "## State\n- Anna lives in Nice.", "seen": node["version"]}
+    status, problem = await chat.refused("PUT", f"/nodes/{node['id']}", edit)
+    assert (status, problem["code"], problem["details"]["rebuild_id"]) == (409, "rebuild_running", begun.rebuild_id)
+    assert (await chat.ask("GET"))["rebuilding"] is True
+    await chat.work()
+    (node, *_) = await chat.nodes()
+    kept = await chat.ask("PUT", f"/nodes/{node['id']}", {**edit, "seen": node["version"]})
+    assert kept["text"] == edit["text"]
 
 
 async def test_s4_a_persons_rules_are_sent_word_for_word_until_they_are_retired(chat: Chat) -> None:

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 
 from souvenance.app.due_work import Work, make_due
 from souvenance.app.kit import Kit
+from souvenance.app.look_at_summary import is_rebuilding
 from souvenance.app.off_loop import off_loop
 from souvenance.app.read_summary import NodeView, node_here, view_of, whole_of
 from souvenance.domain.ids import ConversationId, NodeId, OwnerId
 from souvenance.domain.node_text import items_of, text_of
 from souvenance.domain.summary import Item, Node, Spot
 from souvenance.domain.text import clean
-from souvenance.errors import EmptyText, StaleEdit, TextTooLong
+from souvenance.errors import EmptyText, RebuildRunning, StaleEdit, TextTooLong
 from souvenance.ports.store import Unit
 
 
@@ -31,12 +32,13 @@ async def edit_node(
 
     The text has the form in which it is read (`domain/node_text`): a line that stays keeps what it was drawn from, any
     other is drawn from the whole of the node. Raises StaleEdit with both texts when somebody changed the node since,
-    EmptyText, TextTooLong past `edited_node_tokens`, NotFound.
+    RebuildRunning when a rebuild is about to discard it, EmptyText, TextTooLong past `edited_node_tokens`, NotFound.
     """
     text = clean("text", edit.text, limit=kit.limits.message_characters)
 
     def read(unit: Unit) -> tuple[Node, tuple[Spot, Spot]]:
         node = node_here(unit, conversation_id, node_id)
+        _check_stays(unit, node)
         return node, whole_of(unit, node)
 
     before, whole = await kit.store.read(owner_id, read, label="summary.node_read")
@@ -47,6 +49,7 @@ async def edit_node(
     def work(unit: Unit) -> NodeView:
         unit.conversations.lock(conversation_id)
         node = node_here(unit, conversation_id, node_id)
+        _check_stays(unit, node)
         check_seen(node, edit.seen, yours=text)
         if items != node.items or node.stale:
             settled = replace(node, items=items, tokens=tokens, edited=True, stale=frozenset())
@@ -70,6 +73,13 @@ def save_changed(unit: Unit, node: Node) -> Node:
     changed = replace(node, version=node.version + 1)
     unit.summaries.save(changed)
     return changed
+
+
+def _check_stays(unit: Unit, node: Node) -> None:
+    """What is written into a node that is about to go would be lost without a word."""
+    rebuild = unit.rebuilds.newest(node.conversation_id)
+    if rebuild is not None and is_rebuilding(rebuild) and node.first <= rebuild.up_to:
+        raise RebuildRunning(rebuild.rebuild_id, rebuild.state)
 
 
 def _read_back(kit: Kit, text: str, before: Node, whole: tuple[Spot, Spot]) -> tuple[tuple[Item, ...], int]:
