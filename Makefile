@@ -60,10 +60,13 @@ fix: $(ready) ## Format and mend what can be mended by itself
 	$(python) -m ruff format $(code)
 
 .PHONY: bench
-bench: $(ready) ## Measure a turn, memories, the proxy and the start; one JSON line each
+bench: $(ready) ## Measure turns, memories, the proxy, summaries and the start; one JSON line each
 	$(python) -m bench.turn
 	$(python) -m bench.memories
 	$(python) -m bench.proxy
+	$(python) -m bench.first_token
+	$(python) -m bench.prefix
+	$(python) -m bench.long
 	$(python) -m bench.start
 
 .PHONY: demo

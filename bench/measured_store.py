@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -18,6 +18,15 @@ from souvenance.ports.store import Store, Unit
 T = TypeVar("T")
 
 
+@contextmanager
+def _timed(phase: Phase) -> Iterator[None]:
+    began, worked = time.perf_counter(), time.process_time()
+    try:
+        yield
+    finally:
+        phase.seconds, phase.cpu = time.perf_counter() - began, time.process_time() - worked
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """A statement as it reached the driver; `rows` are its parameters, of several rows when `many`."""
@@ -29,11 +38,12 @@ class Statement:
 
 @dataclass(slots=True, kw_only=True)
 class Phase:
-    """One unit of work: `seconds` passed inside `Store.write` or `Store.read`."""
+    """One unit of work: `seconds` passed inside `Store.write` or `Store.read`, `cpu` of them this process worked."""
 
     label: str
     writes: bool
     seconds: float = 0.0
+    cpu: float = 0.0
     statements: list[Statement] = field(default_factory=list)
 
 
@@ -52,24 +62,18 @@ class MeasuredStore:
 
     async def write(self, owner_id: OwnerId, work: Callable[[Unit], T], *, label: str) -> T:
         phase = self._begin(label, writes=True)
-        began = time.perf_counter()
-        result = await self._store.write(owner_id, work, label=label)
-        phase.seconds = time.perf_counter() - began
-        return result
+        with _timed(phase):
+            return await self._store.write(owner_id, work, label=label)
 
     async def read(self, owner_id: OwnerId, work: Callable[[Unit], T], *, label: str) -> T:
         phase = self._begin(label, writes=False)
-        began = time.perf_counter()
-        result = await self._store.read(owner_id, work, label=label)
-        phase.seconds = time.perf_counter() - began
-        return result
+        with _timed(phase):
+            return await self._store.read(owner_id, work, label=label)
 
     async def rehearse(self, owner_id: OwnerId, work: Callable[[Unit], T], *, label: str) -> T:
         phase = self._begin(label, writes=False)
-        began = time.perf_counter()
-        result = await self._store.rehearse(owner_id, work, label=label)
-        phase.seconds = time.perf_counter() - began
-        return result
+        with _timed(phase):
+            return await self._store.rehearse(owner_id, work, label=label)
 
     async def claim(self, *, worker: str, now: datetime, lease: timedelta, kinds: Sequence[str]) -> Due | None:
         return await self._store.claim(worker=worker, now=now, lease=lease, kinds=kinds)

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -84,9 +84,10 @@ def process(*arguments: str, environment: dict[str, str]) -> Iterator[str]:
 
 
 @contextmanager
-def served(folder: Path, upstream: str) -> Iterator[str]:
-    """`souvenance serve` on a furnished folder; its address for OpenAI clients."""
+def served(folder: Path, upstream: str, settings: Mapping[str, str] | None = None) -> Iterator[str]:
+    """`souvenance serve` on a furnished folder; its address. `settings` are more of its environment."""
     environment = {
+        **(settings or {}),
         "SOUVENANCE_UPSTREAMS_BENCH_BASE_URL": upstream,
         "SOUVENANCE_DETECT_LOCAL": "false",
         "SOUVENANCE_DETECT_KEYS": "false",
@@ -94,7 +95,7 @@ def served(folder: Path, upstream: str) -> Iterator[str]:
     }
     serve = ("-c", "from souvenance.cli import main; main()", "serve", "--port", "0", "--folder", str(folder))
     with process(*serve, environment=environment) as address:
-        yield f"{address}/v1"
+        yield address
 
 
 async def prepare(folder: Path) -> None:
@@ -152,7 +153,7 @@ def main() -> None:
         asyncio.run(prepare(folder))
         upstream = stack.enter_context(process("-m", "souvenance.testing.upstream", "--chunks", "20", environment={}))
         address = stack.enter_context(served(folder, upstream))
-        through = Client(address, model=BOT, headers={"X-Souvenance-Conversation": "bench"})
+        through = Client(f"{address}/v1", model=BOT, headers={"X-Souvenance-Conversation": "bench"})
         straight = Client(upstream, model=MODEL)
         stack.callback(through.close)
         stack.callback(straight.close)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -70,7 +70,11 @@ async def furnish(kit: Kit, owner_id: OwnerId, *, messages: int) -> Conversation
     for scope in (ACCOUNT_SCOPE, Scope.of_bot(bot.bot_id)):
         await remember_many(kit, owner_id, list(_memories(speech, scope)))
     begun = await open_conversation(kit, owner_id, NewConversation(bot_id=bot.bot_id))
-    said = [speech.turn() for _ in range(messages // 2)]
+    return await plant(kit, owner_id, begun, [speech.turn() for _ in range(messages // 2)])
+
+
+async def plant(kit: Kit, owner_id: OwnerId, begun: Conversation, said: Sequence[Said]) -> Conversation:
+    """The conversation, just begun, with all this said in it: the window at the newest turns, the others waiting."""
 
     def work(unit: Unit) -> Conversation:
         for position, turn in enumerate(said):
@@ -82,7 +86,7 @@ async def furnish(kit: Kit, owner_id: OwnerId, *, messages: int) -> Conversation
         unit.conversations.save(grown)
         return grown
 
-    return await kit.store.write(owner_id, work, label="bench.furnished")
+    return await kit.store.write(owner_id, work, label="bench.planted")
 
 
 def _memories(speech: Speech, scope: Scope) -> Iterator[NewMemory]:
