@@ -27,7 +27,7 @@ from souvenance.wiring import House
 from tests.flows.serving import Served, served
 
 # One turn leaves with each batch, so that a few turns make every tier.
-SMALL = {"balanced_messages": 6.0, "edited_node_tokens": 200.0, "rules_tokens": 40.0}
+SMALL = {"balanced_messages": 6.0, "edited_node_tokens": 8_000.0, "rules_tokens": 40.0}
 
 
 def answers(request: RecordedRequest) -> Reply:
@@ -143,12 +143,12 @@ async def test_s6_an_edit_to_nothing_or_past_the_bound_changes_nothing_and_says_
     for nothing in ("", " \n ", "## State\n"):
         status, problem = await chat.refused("PUT", path, {"text": nothing, "seen": 1})
         assert (status, problem["code"]) == (422, "empty_text")
-    status, problem = await chat.refused("PUT", path, {"text": "word " * 500, "seen": 1})
+    status, problem = await chat.refused("PUT", path, {"text": "word " * 8_500, "seen": 1})
     assert (status, problem["code"]) == (422, "text_too_long")
     details = problem["details"]
-    assert (details["field"], details["limit"], details["unit"]) == ("text", 200, "tokens")
+    assert (details["field"], details["limit"], details["unit"]) == ("text", 8_000, "tokens")
     assert str(details["size"]) in problem["detail"]
-    assert details["size"] > 500
+    assert details["size"] > 8_000
     status, problem = await chat.refused("PUT", path, {"text": "a\0b", "seen": 1})
     assert (status, problem["code"]) == (422, "unusable_text")
     assert await chat.nodes() == before
@@ -325,6 +325,17 @@ async def test_c1_a_prompts_layers_and_parts_name_what_the_summary_takes_of_it(c
     opened = [await chat.ask("GET", f"/nodes/{node_id}") for node_id in named]
     assert [one["node"]["first"] for one in opened] == sorted(one["node"]["first"] for one in opened)
     assert opened[0]["node"]["tier"] == "merged"
+
+
+async def test_w7_a_node_that_does_not_fit_gives_way_whole_and_is_listed_by_its_id(chat: Chat) -> None:
+    await chat.talk(3)
+    node = (await chat.nodes())[0]
+    await chat.ask("PUT", f"/nodes/{node['id']}", {"text": "- " + "word " * 7_500, "seen": node["version"]})
+    assert "word word" not in await chat.prompt()
+    reply = (await chat.messages())[-1]
+    (figures,) = (await chat.server.rest.get(f"/messages/{reply['id']}/prompts")).json()["items"]
+    left = {(one["layer"], one["item"]): one["tokens"] for one in figures["left_out"]}
+    assert left["recent", node["id"]] > 7_000
 
 
 STRANGE = ("nod_nobody", "rul_nobody", "x" * 300, "Ä", "%2e%2e", "nod_1 OR 1=1")
