@@ -14,6 +14,7 @@ from souvenance import blocking
 from souvenance.blocking.background_work import BlockingBackgroundWork
 from souvenance.blocking.branches import BlockingBranches
 from souvenance.blocking.drafts import BlockingDrafts
+from souvenance.blocking.rebuilds import BlockingRebuilds
 from souvenance.blocking.summaries import BlockingSummaries
 from souvenance.blocking.turns import BlockingTurns
 from souvenance.domain.conversation import MessageState
@@ -22,6 +23,7 @@ from souvenance.library import Souvenance
 from souvenance.library.background_work import BackgroundWork
 from souvenance.library.branches import Branches
 from souvenance.library.drafts import Drafts
+from souvenance.library.rebuilds import Rebuilds
 from souvenance.library.summaries import Summaries
 from souvenance.library.turns import Turns
 from souvenance.testing import Hang, ScriptedModel, say
@@ -81,6 +83,7 @@ DOORS = [
     (BlockingBackgroundWork, BackgroundWork),
     (BlockingBranches, Branches),
     (BlockingDrafts, Drafts),
+    (BlockingRebuilds, Rebuilds),
     (BlockingSummaries, Summaries),
 ]
 

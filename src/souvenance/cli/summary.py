@@ -11,6 +11,7 @@ from souvenance.app.read_summary import NodeView, SummaryView
 from souvenance.app.settle_stale import Decision
 from souvenance.cli.options import AsJson, Database, Folder
 from souvenance.cli.output import json_line, line, say
+from souvenance.cli.rebuild import rebuild
 from souvenance.cli.running import with_memory
 from souvenance.cli.summary_forms import node_form, summary_form
 from souvenance.cli.summary_rules import rules
@@ -21,6 +22,7 @@ summary = typer.Typer(
     no_args_is_help=True, help="Read and correct what stands for the older part of a conversation, and its rules."
 )
 summary.add_typer(rules, name="rules")
+summary.command()(rebuild)
 
 Which = Annotated[str, typer.Argument(metavar="CONVERSATION", help="Its id, as `conversations list` prints it.")]
 NodeArgument = Annotated[str, typer.Argument(metavar="NODE", help="The node's id, as `summary show` prints it.")]

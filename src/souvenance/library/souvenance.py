@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from souvenance.library.background_work import BackgroundWork
     from souvenance.library.branches import Branches
     from souvenance.library.drafts import Drafts
+    from souvenance.library.rebuilds import Rebuilds
     from souvenance.library.summaries import Summaries
     from souvenance.library.turns import Turns
     from souvenance.wiring import House
@@ -72,6 +73,13 @@ class Souvenance(MemoryVerbs):
         from souvenance.library.summaries import Summaries
 
         return Summaries(self._house)
+
+    @cached_property
+    def rebuilds(self) -> Rebuilds:
+        """Write a summary anew."""
+        from souvenance.library.rebuilds import Rebuilds
+
+        return Rebuilds(self._house)
 
     @cached_property
     def work(self) -> BackgroundWork:

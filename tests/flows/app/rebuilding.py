@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from souvenance.app.browse import list_notifications
-from souvenance.app.compact import compact
 from souvenance.app.due_work import Stepped, Work
 from souvenance.app.rebuild import fail_rebuild, rebuild
 from souvenance.app.steer_rebuild import read_rebuild
@@ -18,8 +17,9 @@ from souvenance.worker.loop import Worker
 from souvenance.worker.pace import Pace
 from tests.flows.app.house import House
 from tests.flows.app.summarising import LEASE, summarising, talk
+from tests.flows.app.summarising import STEPS as USUAL
 
-STEPS = {Work.SUMMARY: compact, Work.REFRESH: compact, Work.REBUILD: rebuild}
+STEPS = {**USUAL, Work.REBUILD: rebuild}
 
 
 def small(house: House) -> House:

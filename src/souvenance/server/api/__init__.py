@@ -19,6 +19,7 @@ RESOURCES: Mapping[str, tuple[str, ...]] = {
     "conversations": ("conversations",),
     "branches": ("conversations", "messages"),
     "summaries": ("conversations",),
+    "rebuilds": ("conversations",),
     "turns": ("conversations", "turns"),
     "temporary": ("temporary-turns",),
     "memories": ("memories",),
