@@ -87,12 +87,13 @@ def lay_out(kit: Kit, request: TurnRequest, draft: Draft) -> Layout:
 
 def _remembered(draft: Draft) -> list[Run]:
     """What ends the system prompt, what changes seldom first: a compaction adds to the latest part of the summary,
-    and usually adds lines to the end of the memory block (C6, K2).
+    and usually adds lines to the end of the memory block (C6). A notebook's block is the end of all (K2).
     """
     summary = summary_runs(draft.summary, draft.kept)
     memory = memory_runs(draft.opened, draft.shown, draft.kept)
     runs: list[Run] = []
-    for block in (summary.settled, memory, summary.latest):
+    ending = (summary.latest, memory) if is_notebook(draft.opened) else (memory, summary.latest)
+    for block in (summary.settled, *ending):
         runs += [Run(text="\n\n"), *block] if runs and block else block
     return runs
 

@@ -11,8 +11,10 @@ from souvenance.app.change_level import change_level
 from souvenance.app.change_rules import add_rule
 from souvenance.app.compact import compact
 from souvenance.app.rewind import rewind
+from souvenance.domain.bot import Preset
 from souvenance.domain.conversation import Conversation
 from souvenance.domain.limits import Level
+from souvenance.domain.memory import Scope
 from souvenance.domain.summary import Tier
 from souvenance.errors import ModelUnreachable
 from souvenance.testing import ScriptedModel
@@ -149,3 +151,14 @@ async def test_s6_a_rule_that_a_person_added_is_sent_before_anything_is_summaris
     await house.say(chat, "Hello.")
     assert "<rules>\n- Answer in verse.\n</rules>" in house.prompt.system
     assert "<summary>" not in house.prompt.system
+
+
+async def test_k2_a_notebooks_block_ends_the_system_prompt_behind_the_summary(house: House) -> None:
+    house = summarising(house).with_limits(balanced_messages=10, batch_messages=2)
+    bot = await house.bot(preset=Preset.NOTEBOOK)
+    await house.remember("Alice", Scope.of_bot(bot.bot_id), key="user_name")
+    chat = await house.chat(bot)
+    await talk(house, chat, 6)
+    await house.say(chat, "And now?")
+    assert "</latest>" in house.prompt.system
+    assert house.prompt.system.endswith("<memory>\n- user_name: Alice\n</memory>")
