@@ -134,7 +134,8 @@ def _fit(kit: Kit, opened: OpenedTurn, gathered: Gathered, shown: Shown, sizes: 
         for position, tokens in turns.items()
     ]
     keep = (str(max(turns)),) if turns else ()
-    return fit(items, fixed=corrected(sizes.fixed), room=sizes.room, context=sizes.context, keep=keep)
+    step = max(1, min(kit.limits.give_way_tokens, int(sizes.context * kit.limits.give_way_share)))
+    return fit(items, fixed=corrected(sizes.fixed), room=sizes.room, context=sizes.context, keep=keep, step=step)
 
 
 def _memory_items(kit: Kit, shown: Shown, corrected: Callable[[int], int]) -> list[Item]:

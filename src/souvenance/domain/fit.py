@@ -48,8 +48,13 @@ class Fitted:
     tokens: int
 
 
-def fit(items: Sequence[Item], *, fixed: int, room: int, context: int, keep: Collection[str] = ()) -> Fitted:
+def fit(
+    items: Sequence[Item], *, fixed: int, room: int, context: int, keep: Collection[str] = (), step: int = 1
+) -> Fitted:
     """The items that fit into `room` tokens beside the `fixed` ones: whole items go, oldest first, layer by layer.
+
+    Of unpinned memories at least a whole number of `step` tokens goes, so that the same ones stay for several turns of
+    a prompt that grows (C6).
 
     `fixed` counts the system prompt and the newest user message; `room` is `context` less the reply's room. `keep`
     names the window's items that W5 protects, the turn before the newest: it stays if it fits the model at all, else
@@ -60,11 +65,12 @@ def fit(items: Sequence[Item], *, fixed: int, room: int, context: int, keep: Col
     tokens = fixed + sum(item.tokens for item in items)
     if tokens <= room:
         return Fitted(kept=tuple(items), left_out=(), tokens=tokens)
+    enough = tokens - -(-(tokens - room) // step) * step
     kept_tokens = sum(item.tokens for item in items if _is_kept(item, keep))
     protected = keep if fixed + kept_tokens <= room else ()
     gone: list[int] = []
     for index in _giving_way(items, protected):
-        if tokens <= room:
+        if tokens <= (enough if items[index].layer is Layer.UNPINNED else room):
             break
         tokens -= items[index].tokens
         gone.append(index)
