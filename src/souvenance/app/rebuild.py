@@ -10,7 +10,7 @@ from souvenance.app.choose_summariser import choose_summariser
 from souvenance.app.compact import rest
 from souvenance.app.credit import NO_CREDIT
 from souvenance.app.due_work import Stepped, Work, end_step
-from souvenance.app.hear_rules import Closing
+from souvenance.app.hear_rules import Closing, FoundRule
 from souvenance.app.keep_rules import Said, keep_rules, said_of_rules
 from souvenance.app.kit import Kit
 from souvenance.app.look_at_rebuild import LookedAt, look_at_rebuild
@@ -81,8 +81,9 @@ async def _summarised(kit: Kit, due: Due, looked: LookedAt, batch: Summarise) ->
     pen, names = await _pen(kit, due, looked), {bot.bot_id: bot.name for bot in looked.talk.members}
     written = await write_recent(pen, said, names, in_force_before(looked.rules, batch.first))
     node = recent_node(kit, here, batch, looked.rebuild.level, written)
+    found = [one for one in written.rules if not _was_reworded(one, looked.rules)]
     closings = [one for one in written.closings if _takes_back(one, looked.rules)]
-    rules = said_of_rules(kit, looked.rules, found=written.rules, closings=closings)
+    rules = said_of_rules(kit, looked.rules, found=found, closings=closings)
     return _Made(node=node, written=written, rules=rules, said=said)
 
 
@@ -106,6 +107,13 @@ async def _pen(kit: Kit, due: Due, looked: LookedAt) -> Pen:
 def in_force_before(rules: Sequence[Rule], position: int) -> list[Rule]:
     """Rules that hold now and were given before this turn: what was said later takes nothing back here."""
     return [rule for rule in rules if rule.in_force and any(source.spot.position < position for source in rule.sources)]
+
+
+def _was_reworded(found: FoundRule, rules: Sequence[Rule]) -> bool:
+    """Whether a person has put what this message says in words of their own, which stay."""
+    said_here = [rule for rule in rules if found.source in rule.sources]
+    is_known = any(rule.text == found.text for rule in rules)
+    return not is_known and any(rule.found_by is FoundBy.PERSON for rule in said_here)
 
 
 def _takes_back(closing: Closing, rules: Sequence[Rule]) -> bool:

@@ -33,7 +33,7 @@ async def swap_summary(kit: Kit, due: Due, looked: LookedAt) -> Stepped:
     def work(unit: Unit) -> Stepped:
         unit.conversations.lock(looked.rebuild.conversation_id)
         at_last = looked_at(unit, kit, looked.talk)
-        done = at_last is not None and not at_last.fallen and _is_whole(at_last, kit)
+        done = at_last is not None and _is_whole(at_last, kit)
         end_step(unit, due, more=at_last is not None and not done, at=now)
         if at_last is None or not done:
             return Stepped(more=at_last is not None, reason="it changed meanwhile")
@@ -51,6 +51,7 @@ def _swap(unit: Unit, kit: Kit, looked: LookedAt, now: datetime) -> None:
     rebuild, here = looked.rebuild, looked.rebuild.conversation_id
     conversation = unit.conversations.get(here)
     end = end_of(unit, conversation, rebuild.up_to, tuple(looked.site.nodes))
+    unit.summaries.remove(here, looked.fallen)
     old = [node for node in unit.summaries.all(here) if node.first <= end]
     unit.summaries.remove(here, [node.node_id for node in old])
     unit.summaries.swap_in(here, rebuild.rebuild_id)

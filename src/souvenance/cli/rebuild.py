@@ -124,8 +124,9 @@ def _show(estimate: Estimate, *, as_json: bool) -> None:
         return
     say(f"{estimate.messages} messages are written anew at {estimate.level.value}, in {estimate.steps} steps.")
     if estimate.model:
-        price = "" if estimate.price is None else f", {estimate.price:.2f} in money at most"
-        say(f"{estimate.model} gets {estimate.tokens_in} tokens and answers {estimate.tokens_out} at most{price}.")
+        say(f"{estimate.model} gets {estimate.tokens_in} tokens and answers {estimate.tokens_out} at most.")
+        if estimate.price is not None:
+            say(f"At its prices that is {estimate.price:.2f} at most.")
     else:
         say("There is no model: sentences are extracted, which costs nothing.")
     if estimate.edited:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
 from souvenance.app.begin_rebuild import begin_rebuild, start_over
-from souvenance.app.change_rules import add_rule, reopen_rule, retire_rule
+from souvenance.app.change_rules import add_rule, edit_rule, reopen_rule, retire_rule
 from souvenance.app.delete_message import delete_message
 from souvenance.app.due_work import Work
 from souvenance.app.edit_message import edit_message
@@ -306,6 +305,20 @@ async def test_s7_a_message_that_is_deleted_during_it_is_in_no_node_that_it_make
     assert any("Message 2." in text for text in texts)
 
 
+async def test_s7_a_turn_that_is_deleted_after_its_last_step_is_not_swapped_in(house: House) -> None:
+    house = small(house)
+    chat = await told(house)
+    await begin(house, chat)
+    await steps(house, (await last(house, chat)).steps_estimated)
+    end = (await now(house, chat)).summarised_to
+    for message in await house.read(lambda unit: unit.messages.span(chat.conversation_id, end, end)):
+        await delete_message(house.kit, house.owner, message.message_id)
+    await worker(house).work_off()
+    assert (await last(house, chat)).state is RebuildState.DONE
+    assert not any(node.last >= end and f"Message {end}." in str(node.items) for node in await every(house, chat))
+    assert not any(node.stale for node in await every(house, chat))
+
+
 async def test_s7_a_conversation_that_is_rewound_during_it_is_rebuilt_as_far_as_it_goes(house: House) -> None:
     house = small(house)
     chat = await told(house)
@@ -385,6 +398,8 @@ async def test_s4_rules_are_heard_anew_and_those_nobody_said_are_dropped(house: 
     here = (house.kit, house.owner, chat.conversation_id)
     await retire_rule(*here, retired.rule_id)
     own = await add_rule(*here, "Call me Captain.")
+    reworded = "Answer in one sentence, or two."
+    await edit_rule(*here, kept.rule_id, reworded, was=kept.text)
 
     def lying(request: ChatRequest) -> Reply:
         answer = summary_answer(request.messages) or "Yes."
@@ -394,7 +409,9 @@ async def test_s4_rules_are_heard_anew_and_those_nobody_said_are_dropped(house: 
     await worker(house.with_model(ScriptedModel(respond=lying))).work_off()
     assert (await last(house, chat)).state is RebuildState.DONE
     after = {rule.rule_id: rule for rule in await rules(house, chat)}
-    assert after == {kept.rule_id: kept, retired.rule_id: replace(retired, retired=True), own.rule_id: own}
+    texts = {kept.rule_id: reworded, retired.rule_id: retired.text, own.rule_id: own.text}
+    assert {rule_id: rule.text for rule_id, rule in after.items()} == texts
+    assert [rule.text for rule in after.values() if not rule.in_force] == [retired.text]
 
 
 async def test_s4_a_rule_that_was_taken_back_and_reopened_by_hand_stays_in_force(house: House) -> None:

@@ -13,10 +13,9 @@ from souvenance.app.begin_rebuild import begin_rebuild, start_over
 from souvenance.app.estimate_rebuild import estimate_rebuild
 from souvenance.app.look_at_summary import is_rebuilding
 from souvenance.app.steer_rebuild import cancel_rebuild, pause_rebuild, read_rebuild, resume_rebuild
-from souvenance.domain.ids import ConversationId
 from souvenance.domain.limits import Level
 from souvenance.domain.summary import Rebuild
-from souvenance.errors import StoreUnavailable
+from souvenance.errors import NotFound, StoreUnavailable
 from souvenance.server.api.conversations import conversation_id_of
 from souvenance.server.caller import Caller, Here
 from souvenance.server.event_line import hang_up, named_event, open_line
@@ -116,11 +115,18 @@ class RebuildStream(Response):
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._pace.poll):
                     await self._stopping.wait()
-            with suppress(StoreUnavailable):
-                newest = await self._newest(seen.conversation_id)
-                if newest != seen:
-                    yield newest
-                seen = newest
+            newest = await self._newest(seen)
+            if newest is None:
+                return
+            if newest != seen:
+                yield newest
+            seen = newest
 
-    async def _newest(self, where: ConversationId) -> Rebuild:
-        return await read_rebuild(self._here.kit, self._here.owner_id, where)
+    async def _newest(self, seen: Rebuild) -> Rebuild | None:
+        """None when its conversation was deleted; the same as before while the store cannot be used."""
+        try:
+            return await read_rebuild(self._here.kit, self._here.owner_id, seen.conversation_id)
+        except StoreUnavailable:
+            return seen
+        except NotFound:
+            return None
