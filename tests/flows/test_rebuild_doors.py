@@ -21,11 +21,11 @@ from souvenance.errors import NoRebuildRuns
 from souvenance.library import Souvenance as Memory
 from souvenance.server.pace import Pace
 from souvenance.settings import Settings
-from souvenance.testing import FrozenClock, Hang, ScriptedUpstream, say
+from souvenance.testing import Fault, FrozenClock, Hang, ScriptedUpstream, say
 from souvenance.testing.http_exchange import RecordedRequest
 from souvenance.testing.script import Reply
 from souvenance.testing.summaries import summary_answer
-from souvenance.wiring import open_house
+from souvenance.wiring import House, open_house
 from tests.flows.commands import Souvenance
 from tests.flows.serving import Served, served, settings_for
 from tests.flows.test_work_doors import worker
@@ -105,6 +105,22 @@ async def test_s7_over_rest_it_is_paused_resumed_started_over_and_cancelled(chat
     assert (status, refused["code"]) == (422, "invalid_input")
     status, _ = await chat.ask("GET", "/estimate?level=everything")
     assert status == 422
+
+
+async def test_s7_one_that_cannot_go_on_is_failed_told_of_and_resumed(chat: Chat, upstream: ScriptedUpstream) -> None:
+    await chat.ask("POST")
+    upstream.respond_with(lambda _: Fault(status=500))
+    house = chat.server.house
+    once = replace(house.kit, limits=replace(house.kit.limits, work_failures=1))
+    await House(kit=once, settings=house.settings, detected=None).worker().work_off()
+    _, failed = await chat.ask("GET")
+    assert (failed["state"], failed["steps"], bool(failed["reason"])) == ("failed", 0, True)
+    (told, *_) = (await chat.server.rest.get("/notifications")).json()["items"]
+    assert (told["kind"], told["about"]["reason"]) == ("rebuild_failed", failed["reason"])
+    upstream.respond_with(answers)
+    assert (await chat.ask("POST", "/resume"))[1]["state"] == "running"
+    await chat.work()
+    assert (await chat.ask("GET"))[1]["state"] == "done"
 
 
 @pytest.fixture
