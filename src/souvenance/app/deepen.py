@@ -15,6 +15,7 @@ from souvenance.app.kit import Kit
 from souvenance.app.look_at_summary import members_in
 from souvenance.app.pen import lines_of
 from souvenance.app.spend import add_spending, check_spending
+from souvenance.app.who_said import Names
 from souvenance.domain.bot import Bot
 from souvenance.domain.conversation import Conversation, Message, Role
 from souvenance.domain.due import Due
@@ -35,10 +36,13 @@ MOST_MESSAGES = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Batch:
-    """`said` are whole turns that are summarised and were not read yet; `memories` what the bot keeps, pinned first."""
+    """`said` are whole turns that are summarised and were not read yet; `memories` what the bot keeps, pinned first.
+    In a group it is the first member's, and `names` has all of them.
+    """
 
     conversation: Conversation
     bot: Bot | None
+    names: Names
     scope: Scope
     said: tuple[Message, ...]
     memories: tuple[Memory, ...]
@@ -84,11 +88,13 @@ def _batch(unit: Unit, limits: Limits, due: Due) -> _Batch | None:
         conversation = unit.conversations.get(due.conversation_id)
     except NotFound:
         return None
-    bot = next(iter(unit.bots.many(members_in(conversation)[:1])), None)
+    members = unit.bots.many(members_in(conversation))
+    bot = members[0] if members else None
     scope = writes_to(bot)
     return _Batch(
         conversation=conversation,
         bot=bot,
+        names={member.bot_id: member.name for member in members},
         scope=scope,
         said=_unread(unit, conversation),
         memories=(*unit.memories.pinned(scope), *unit.memories.newest_unpinned(scope, limit=limits.room_unpinned)),
@@ -114,14 +120,13 @@ def _why_not(kit: Kit, batch: _Batch) -> str:
 
 
 async def _read(kit: Kit, due: Due, batch: _Batch, model: ModelInfo) -> _Found:
-    names = {} if batch.bot is None else {batch.bot.bot_id: batch.bot.name}
     known = _known(batch.memories)
     answered = await ask_twice(
         kit,
         due.owner_id,
         Asking(
             model=model,
-            question=ask(lines_of(batch.said, names), known, kit.limits),
+            question=ask(lines_of(batch.said, batch.names), known, kit.limits),
             parse=partial(parse, lines=len(batch.said), memories=known, limits=kit.limits),
             unusable=UnusableAnswer,
             reply_tokens=kit.limits.reply_tokens,

@@ -121,3 +121,13 @@ async def test_v8_a_fork_is_not_read_again_when_its_bot_learns_again(house: Hous
     await change_bot(house.kit, house.owner, branch.bot_id, changes={"settings": {"learn": True}})
     await talk(house, branch, 10)
     assert len(readings(house)) == 1
+
+
+async def test_v8_in_a_group_every_line_has_its_speakers_name(house: House) -> None:
+    house = reading(house, lambda shown: NOTHING).with_limits(balanced_messages=15, batch_messages=6)
+    ada, bo = await house.bot("Ada"), await house.bot("Bo")
+    chat = await house.chat(ada, others=(bo.bot_id,))
+    for number in range(5):
+        await house.say(chat, f"Message {number}.", speakers=(ada.bot_id, bo.bot_id))
+    await work(house)
+    assert [line["from"] for line in readings(house)[0]["messages"]][:3] == ["user", "Ada", "Bo"]
