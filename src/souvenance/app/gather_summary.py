@@ -10,7 +10,7 @@ from souvenance.domain.conversation import Conversation
 from souvenance.domain.fit import Layer
 from souvenance.domain.ids import ConversationId, NodeId
 from souvenance.domain.sent_summary import NOTHING_BELOW, Below, stale_recent, stands
-from souvenance.domain.summary import Node
+from souvenance.domain.summary import Node, Tier
 from souvenance.domain.window import Bounds
 from souvenance.ports.store import Unit
 
@@ -37,14 +37,17 @@ def words_of(summary: Sequence[Section]) -> str:
 
 
 def _below(unit: Unit, live: Sequence[Node]) -> Below:
-    """The nodes and messages that may be sent instead of stale nodes."""
+    """The nodes and messages that may be sent instead of stale nodes. Below an older long-term version nothing is
+    looked for: it stands without what changed, or one early edit would send every merged node there ever was (Z3).
+    """
     here = live[0].conversation_id
     nodes: dict[NodeId, Node] = {}
     wanted = [child for node in live if node.stale for child in node.children]
     while wanted:
         found = unit.summaries.many(here, wanted)
         nodes |= {node.node_id: node for node in found}
-        wanted = [child for node in found if node.stale for child in node.children]
+        merged = [node for node in found if node.stale and node.tier is Tier.MERGED]
+        wanted = [child for node in merged for child in node.children]
     stale = stale_recent(live, nodes)
     return Below(
         nodes=nodes, messages={node.node_id: unit.messages.span(here, node.first, node.last) for node in stale}

@@ -104,3 +104,15 @@ async def test_s4_what_an_older_message_takes_back_does_not_end_a_rule_that_was_
     await work(house)
     (rule,) = await rules(house, chat)
     assert rule.in_force
+
+
+async def test_s9_z3_an_early_edit_sends_few_nodes_however_often_the_summary_was_folded(house: House) -> None:
+    house = summarising(house).with_limits(balanced_messages=10, batch_messages=2)
+    chat = await house.chat(await house.bot())
+    await talk(house, chat, 38)
+    await house.say(chat, "And?")
+    before = house.prompt.system.count("<merged>")
+    await edit_message(house.kit, house.owner, (await message(house, chat, 3)).message_id, "It was Tuesday.")
+    await house.say(chat, "And now?")
+    assert house.prompt.system.count("<merged>") == before + 4
+    assert house.prompt.system.count("<long_term>") == 1
