@@ -147,7 +147,9 @@ def _window(unit: Unit, kit: Kit, opened: OpenedTurn, policy: Policy, sizes: Siz
     calibration = unit.calibrations.get("" if opened.model is None else opened.model.name)
     level = _level(unit, opened, policy)
     within = bounds(level, limits, sizes.context)
-    most = max(0, sizes.room - calibration.corrected(sizes.fixed))
+    # The newest message is both of the window and fixed, and counts once.
+    newest = calibration.corrected(opened.message.tokens)
+    most = max(0, sizes.room - calibration.corrected(sizes.fixed) + newest)
     live = live_nodes(unit, conversation)
     turns = turn_sizes(messages, calibration, summarised_to=summarised_to(live))
     move = advance(turns, within, limits, most_tokens=most)
