@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
@@ -14,10 +14,13 @@ from openai import AsyncOpenAI
 
 from souvenance.testing import ScriptedUpstream, say
 from souvenance.testing.script import Reply
+from souvenance.wiring import House
 from tests.acceptance.stored import listed
 from tests.flows.app.house import Prompt, called, calls
+from tests.flows.serving import Served
 
 Event = tuple[str, dict[str, Any]]
+_NUMBERS = itertools.count(1)
 
 
 def events(body: str) -> list[Event]:
@@ -46,20 +49,20 @@ class MovedClock:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
     """A server over real HTTP, `rest` at its REST door and `client` at its OpenAI door; `upstream` is the model that it
-    asks, `clock` the server's where it has one of its own.
+    asks, `clock` the server's and `house` what it serves, where it runs in this process.
     """
 
     rest: httpx2.AsyncClient
     client: AsyncOpenAI
     upstream: ScriptedUpstream
     clock: MovedClock
-    _names: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+    house: House | None = None
 
     # --- who talks where ---
 
     def name(self) -> str:
         """A bot's name that was not used before."""
-        return f"Bot {next(self._names)}"
+        return f"Bot {next(_NUMBERS)}"
 
     async def bot(self, name: str = "", **more: Any) -> str:
         """A new bot's id."""
@@ -174,3 +177,9 @@ class World:
         assert answer.is_client_error, answer.text
         problem: dict[str, Any] = answer.json()
         return problem
+
+
+def world_of(server: Served, upstream: ScriptedUpstream, clock: MovedClock | None = None) -> World:
+    """The doors of a server in this process; `clock` is the one it was given."""
+    clock = clock or MovedClock()
+    return World(rest=server.rest, client=server.openai(), upstream=upstream, clock=clock, house=server.house)
