@@ -40,7 +40,7 @@ from souvenance.settings import DatabaseUrl, Settings
 from souvenance.storage import postgres, sqlite
 from souvenance.testing import CountedIds, FrozenClock, HalfStream, ScriptedModel, call, say
 from souvenance.wiring import House, open_house
-from tests.acceptance import work_story
+from tests.acceptance import summary_story, work_story
 
 KILLED = 9
 LOADED = (postgres, sqlite)
@@ -177,7 +177,7 @@ def model() -> ScriptedModel:
 
 def settings_of(order: Order) -> Settings:
     url = None if order.database_url is None else DatabaseUrl(order.database_url)
-    limits = work_story.LIMITS if order.story == "work" else {}
+    limits = {"work": work_story.LIMITS, "summary": summary_story.LIMITS}.get(order.story, {})
     return Settings(folder=Path(order.folder), database_url=url, detect_local=False, detect_keys=False, limits=limits)
 
 
@@ -196,10 +196,18 @@ async def _live_and_die(order: Order, out: int) -> None:
         os.write(out, json.dumps(seen).encode() + b"\n")
 
     clock = FrozenClock()
+    told = summary_story.model() if order.story == "summary" else model()
+    steps = work_story.STEPS if order.story == "work" else None
     async with await open_house(
-        settings_of(order), models=model(), clock=clock, ids=CountedIds(), probe=probe, steps=work_story.STEPS
+        settings_of(order), models=told, clock=clock, ids=CountedIds(), probe=probe, steps=steps
     ) as house:
-        await (work_story.live if order.story == "work" else live)(house, clock, tell)
+        match order.story:
+            case "summary":
+                await summary_story.live(house, tell)
+            case "work":
+                await work_story.live(house, clock, tell)
+            case _:
+                await live(house, clock, tell)
 
 
 def _child(order: Order, out: int) -> None:
