@@ -171,7 +171,9 @@ async def measure(folder: Path, turns: int, data: Path | None) -> dict[str, obje
             model.requests.clear()
             gc.collect()
             for number in range(WARM_UP + turns):
-                for one in long.values():
+                # Each length comes first, second and last in turn: what one leaves behind falls on the next.
+                for place in range(len(LENGTHS)):
+                    one = long[LENGTHS[(place + number) % len(LENGTHS)]]
                     await talks.turn(one, counts=number >= WARM_UP)
         grown = {length: await nodes(house.kit, one.conversation) for length, one in long.items()}
     told = {length: {**figures(one), "summary": grown[length]} for length, one in long.items()}

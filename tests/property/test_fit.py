@@ -50,25 +50,18 @@ def test_the_last_item_to_give_way_would_not_have_fitted(items: list[Item], fixe
         assert fitted.tokens + fitted.left_out[-1].tokens > fixed + spare
 
 
-@given(items=items, spare=rooms, step=st.integers(1, 200))
-def test_c6_unpinned_memories_give_way_by_whole_steps_and_no_others_for_them(
+@given(items=items, spare=rooms, step=st.integers(1, 12))
+def test_c6_unpinned_memories_give_way_by_steps_and_nothing_else_for_them(
     items: list[Item], spare: int, step: int
 ) -> None:
     exact, stepped = (fit(items, fixed=0, room=spare, context=spare, step=by) for by in (1, step))
-    more = stepped.left_out[len(exact.left_out) :]
-    assert stepped.left_out[: len(exact.left_out)] == exact.left_out
+    needed = len(exact.left_out)
+    more = stepped.left_out[needed:]
+    assert stepped.left_out[:needed] == exact.left_out
     assert {out.layer for out in more} <= {"unpinned"}
-    assert not more or stepped.tokens + more[-1].tokens > spare - step
-
-
-@given(sizes=st.lists(st.integers(30, 60), min_size=20), room=st.integers(200, 500), step=st.integers(1, 200))
-def test_c6_the_same_memories_give_way_while_a_prompt_grows_within_a_step(
-    sizes: list[int], room: int, step: int
-) -> None:
-    items = [Item(layer=Layer.UNPINNED, item=f"{n}", tokens=size, age=-n) for n, size in enumerate(sizes)]
-    grown = -(sum(sizes) - room) % step
-    before, after = (fit(items, fixed=fixed, room=room, context=room, step=step) for fixed in (0, grown))
-    assert before.left_out == after.left_out
+    assert len(more) < step
+    if any(item.layer is Layer.UNPINNED for item in stepped.kept):
+        assert len(stepped.left_out) % step == 0
 
 
 @given(items=items, fixed=st.integers(0, 500), spare=rooms)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from souvenance.app.choose_model import context_of
-from souvenance.app.gather_turn import Gathered, Sizes, gather, scopes_read
+from souvenance.app.gather_turn import Gathered, Sizes, gather, is_notebook, scopes_read
 from souvenance.app.kit import Kit
 from souvenance.app.lay_out import Draft, Layout, fixed_tokens, lay_out
 from souvenance.app.open_turn import OpenedTurn
@@ -18,6 +18,7 @@ from souvenance.domain.basis import scope_words
 from souvenance.domain.budget import MESSAGE_OVERHEAD, reply_room
 from souvenance.domain.fit import Fitted, Item, Layer, fit
 from souvenance.domain.ids import OwnerId
+from souvenance.domain.limits import Limits
 from souvenance.domain.policy import Policy, circumstances, policy
 from souvenance.ports.store import Unit
 
@@ -134,8 +135,13 @@ def _fit(kit: Kit, opened: OpenedTurn, gathered: Gathered, shown: Shown, sizes: 
         for position, tokens in turns.items()
     ]
     keep = (str(max(turns)),) if turns else ()
-    step = max(1, min(kit.limits.give_way_tokens, int(sizes.context * kit.limits.give_way_share)))
+    step = 1 if is_notebook(opened) else _step(items, kit.limits)
     return fit(items, fixed=corrected(sizes.fixed), room=sizes.room, context=sizes.context, keep=keep, step=step)
+
+
+def _step(items: Sequence[Item], limits: Limits) -> int:
+    """How many unpinned memories give way at once: few of few ones."""
+    return max(1, min(limits.give_way_memories, sum(item.layer is _UNPINNED for item in items) // 4))
 
 
 def _memory_items(kit: Kit, shown: Shown, corrected: Callable[[int], int]) -> list[Item]:

@@ -53,8 +53,7 @@ def fit(
 ) -> Fitted:
     """The items that fit into `room` tokens beside the `fixed` ones: whole items go, oldest first, layer by layer.
 
-    Of unpinned memories at least a whole number of `step` tokens goes, so that the same ones stay for several turns of
-    a prompt that grows (C6).
+    Unpinned memories go by `step` at a time, so that the same ones stay for several turns of a prompt that grows (C6).
 
     `fixed` counts the system prompt and the newest user message; `room` is `context` less the reply's room. `keep`
     names the window's items that W5 protects, the turn before the newest: it stays if it fits the model at all, else
@@ -65,12 +64,11 @@ def fit(
     tokens = fixed + sum(item.tokens for item in items)
     if tokens <= room:
         return Fitted(kept=tuple(items), left_out=(), tokens=tokens)
-    enough = tokens - -(-(tokens - room) // step) * step
     kept_tokens = sum(item.tokens for item in items if _is_kept(item, keep))
     protected = keep if fixed + kept_tokens <= room else ()
     gone: list[int] = []
     for index in _giving_way(items, protected):
-        if tokens <= (enough if items[index].layer is Layer.UNPINNED else room):
+        if tokens <= room and (items[index].layer is not Layer.UNPINNED or len(gone) % step == 0):
             break
         tokens -= items[index].tokens
         gone.append(index)

@@ -66,8 +66,9 @@ class Limits:
     undo_seconds: int = _figure(10, "M14", "seconds", "how long an erasure can be undone")
     since_then_entries: int = _figure(12, "C6", "entries", "longest list of changes before a new epoch starts")
     since_then_tokens: int = _figure(600, "C6", "tokens", "longest list of changes before a new epoch starts")
-    give_way_tokens: int = _figure(512, "C6", "tokens", "step in which unpinned memories give way to what else is sent")
-    give_way_share: float = _figure(0.06, "C6", "of the context", "most that such a step takes")
+    give_way_memories: int = _figure(
+        8, "C6", "memories", "unpinned ones that give way at once, at most a quarter of all"
+    )
     request_key_characters: int = _figure(256, "T6", "characters", "an idempotency key")
     message_characters: int = _figure(400_000, "W5", "characters", "a message")
     name_characters: int = _figure(128, "E1", "characters", "a name of a bot or persona")
