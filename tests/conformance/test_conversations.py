@@ -221,6 +221,9 @@ async def test_the_window_and_pages_hold_the_chosen_messages_of_one_conversation
 
     after = await store.read(ALICE, lambda unit: unit.messages.from_position(CHAT, 2), label="messages.read")
     window = await store.read(ALICE, lambda unit: unit.messages.window(CHAT, 2), label="window.read")
+    sizes = await store.read(ALICE, lambda unit: unit.messages.sizes(CHAT, 10**6), label="sizes.read")
+    everything = await store.read(ALICE, lambda unit: unit.messages.from_position(CHAT, 0), label="messages.read")
+    assert sizes == [(message.position, message.tokens) for message in everything]
     newest = await store.read(ALICE, lambda unit: unit.messages.page(CHAT, before=None, limit=5), label="page.read")
     before = (newest[-1].position, newest[-1].part)
     older = await store.read(ALICE, lambda unit: unit.messages.page(CHAT, before=before, limit=99), label="page.read")

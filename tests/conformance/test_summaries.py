@@ -169,6 +169,8 @@ async def test_c4_spending_adds_up_by_the_hour_over_all_purposes(store: Store) -
     found = [await read(store, lambda unit, h=hour: unit.spending.in_hour(h)) for hour in (490_000, 490_001, 1)]  # type: ignore[misc]
     assert found == [4_000_000_028, 7, 0]
     assert await read(store, lambda unit: unit.spending.in_hour(490_000), BOB) == 0
+    assert await read(store, lambda unit: unit.spending.in_all(but="deeper")) == 4_000_000_030
+    assert await read(store, lambda unit: unit.spending.in_all(but="deeper"), BOB) == 0
 
 
 async def test_nothing_of_another_owners_summary_is_seen_or_changed(store: Store) -> None:
