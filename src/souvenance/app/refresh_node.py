@@ -11,6 +11,7 @@ from souvenance.app.hear_rules import hear_rules
 from souvenance.app.keep_rules import Said, keep_rules, said_of_rules
 from souvenance.app.kit import Kit
 from souvenance.app.look_at_summary import Looked
+from souvenance.app.off_loop import off_loop
 from souvenance.app.pen import Pen, Written, spend
 from souvenance.app.summarise_batch import same_still
 from souvenance.app.who_said import Names
@@ -60,7 +61,7 @@ async def refresh_node(kit: Kit, due: Due, looked: Looked, node: Node) -> Steppe
         stale=frozenset(),
         version=damage.node.version + 1,
     )
-    rules, now = _heard_anew(kit, damage, looked.rules), kit.clock.now()
+    rules, now = await _heard_anew(kit, damage, looked.rules), kit.clock.now()
 
     def work(unit: Unit) -> Stepped:
         unit.conversations.lock(mended.conversation_id)
@@ -116,8 +117,8 @@ def _store(unit: Unit, damage: _Damage, mended: Node) -> Stepped:
     return Stepped(more=True)
 
 
-def _heard_anew(kit: Kit, damage: _Damage, rules: Sequence[Rule]) -> Said:
+async def _heard_anew(kit: Kit, damage: _Damage, rules: Sequence[Rule]) -> Said:
     """The rules of the messages that changed; the old words' are gone with their source already."""
     changed = [m for m in damage.said if Spot(m.position, m.part) in damage.node.stale]
-    heard = hear_rules(kit, changed, rules)
+    heard = await off_loop(sum(len(m.text) for m in changed), lambda: hear_rules(kit, changed, rules))
     return said_of_rules(kit, rules, found=heard.found, closings=heard.closings)
