@@ -1,4 +1,4 @@
-"""`souvenance serve` that also writes the last commit boundary it passed to a file; for tests only.
+"""`souvenance serve` with its worker, that also writes the last commit boundary it passed to a file; for tests only.
 
 It is warm before it says that it answers, so that every turn takes about as long as the others. The file is named by
 SOUVENANCE_TEST_BOUNDARY; what was written there outlives a kill -9.
@@ -10,12 +10,16 @@ import asyncio
 import logging
 import os
 import sys
+from datetime import timedelta
 
 from souvenance.server.serve import serve
 from souvenance.settings import read_settings
 from souvenance.wiring import Probe, open_house
+from souvenance.worker.pace import Pace
 
 WIDTH = 80
+PACE = Pace(idle=0.2, lease=timedelta(seconds=1))
+"""So that a server that is started again soon goes on with what the killed one had."""
 
 
 def note_in(file: str) -> Probe:
@@ -36,7 +40,8 @@ def _announce(address: str) -> None:
 async def _main() -> None:
     settings = read_settings()
     logging.basicConfig(level=logging.INFO)
-    async with await open_house(settings, probe=note_in(os.environ["SOUVENANCE_TEST_BOUNDARY"])) as house:
+    probe = note_in(os.environ["SOUVENANCE_TEST_BOUNDARY"])
+    async with await open_house(settings, probe=probe, pace=PACE) as house, house.at_work():
         await house.warm_up()
         await serve(house, host=settings.host, port=settings.port, announce=_announce)
 
