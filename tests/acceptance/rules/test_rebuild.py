@@ -37,15 +37,17 @@ async def _told(one: Summed) -> list[str]:
 
 
 async def test_s7_s8_a_rebuild_says_what_it_costs_runs_behind_and_is_swapped_in_at_once(world: World) -> None:
-    one = await Summed.brought(world, turns=25)
+    one = await Summed.brought(world, turns=11)
     old = await one.nodes()
     await one.ask("PUT", f"/nodes/{old[-1]['id']}", {"text": "## State\n- Edited.", "seen": old[-1]["version"]})
     old = await one.nodes()
     assert (await one.level("key_events"))["rebuild_offered"] is True
+    await one.settled()
+    old, summarised = await one.nodes(), (await one.counts())["summarised"]
     asked = len(world.upstream.requests)
     estimate = await _rebuild(one, "GET", "/estimate")
     assert len(world.upstream.requests) == asked, "nothing is sent for it"
-    assert (estimate["level"], estimate["messages"], estimate["edited"]) == ("key_events", 44, 1)
+    assert (estimate["level"], estimate["messages"], estimate["edited"]) == ("key_events", summarised, 1)
     world.upstream.respond_with(answering("rules_in_force", lambda shown: Hang()))
     begun = await _rebuild(one, "POST")
     await world.upstream.arrived(asked + 1)
@@ -76,7 +78,7 @@ async def _while_it_runs(one: Summed, text: str) -> Any:
 async def test_s7_a_paused_rebuild_outlives_the_server_and_goes_on_without_paying_twice(
     world: World, settings: Settings
 ) -> None:
-    one = await Summed.brought(world, turns=25)
+    one = await Summed.brought(world, turns=11)
     since = len(one.questions("rules_in_force"))
     turns = iter(range(3))
     world.upstream.respond_with(lambda request: answers(request) if next(turns, None) is not None else Hang())
@@ -155,10 +157,10 @@ async def test_bad_input_of_nothing_nothing_is_rebuilt_nor_at_a_level_that_does_
 
 
 async def test_bad_input_one_enormous_message_and_a_very_long_conversation_are_rebuilt(world: World) -> None:
-    huge = await Summed.brought(world, "word " * 20_000, turns=7)
+    huge = await Summed.brought(world, "word " * 8_000, turns=7)
     assert (await huge.rebuilt())["state"] == "done"
-    long = await Summed.brought(world, turns=times(40, full=5_000))
+    long = await Summed.brought(world, turns=times(14, full=5_000))
     done = await long.rebuilt()
-    assert done["up_to"] >= times(40, full=5_000) - 5
+    assert done["up_to"] >= times(14, full=5_000) - 5
     nodes = await long.nodes()
     assert all(earlier["last"] + 1 == later["first"] for earlier, later in pairwise(nodes))

@@ -136,9 +136,8 @@ async def test_w7_what_gives_way_goes_whole_layer_by_layer_oldest_first_and_is_l
     assert {node["tier"] for node in await one.nodes()} == {"recent", "merged", "long_term"}
     async with served(replace(settings, limits={**SMALL, "unknown_context": 3_000, "window_share": 0.9})) as server:
         small = Summed(world=world_of(server, world.upstream), chat=one.chat, bot=one.bot)
-        over = (await small.world.refused("POST", f"/conversations/{one.chat}/turns", {"text": "zebra " * 1_500}))[
-            "details"
-        ]
+        problem = await small.world.refused("POST", f"/conversations/{one.chat}/turns", {"text": "zebra " * 1_500})
+        over = problem["details"]
         most = "zebra " * (1_500 - (over["needed"] - over["available"]) - 60)
         wholly = await _left_out(small, most)
         prompt = small.world.prompts[-1]
@@ -148,11 +147,8 @@ async def test_w7_what_gives_way_goes_whole_layer_by_layer_oldest_first_and_is_l
     assert _places(wholly) == sorted(_places(wholly))
     assert {one["layer"] for one in wholly} == set(_GIVE_WAY)
     memories = {each["id"]: each["text"] for each in await world.memories(f"bot:{one.bot}")}
-    assert [memories[each["item"]][:6] for each in wholly if each["layer"] == "unpinned"] == [
-        "Fact 0",
-        "Fact 1",
-        "Fact 2",
-    ]
+    unpinned = [memories[each["item"]][:6] for each in wholly if each["layer"] == "unpinned"]
+    assert unpinned == ["Fact 0", "Fact 1", "Fact 2"]
     assert prompt.newest == most
     assert "Pinned 7" in prompt.system, "pinned ones go last of all, the oldest first"
 
