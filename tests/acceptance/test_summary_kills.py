@@ -26,6 +26,7 @@ from tests.acceptance.stored import conversation_ids
 from tests.acceptance.test_kills import BETWEEN, PROBED, SEED, WARM_TURNS, Killer, Moment
 from tests.counts import times
 from tests.flows.app.house import House
+from tests.flows.app.summarising import answers
 from tests.flows.app.test_summary_story import every_turn_stands_once
 
 KILLS = times(4, full=100)
@@ -82,7 +83,7 @@ async def check_summary(installation: Installation, chat: ConversationId, replay
     settings = Settings(
         folder=installation.folder, database_url=url, detect_local=False, detect_keys=False, limits=limits
     )
-    async with await open_house(settings, models=ScriptedModel(models=()), clock=FrozenClock(LATER)) as opened:
+    async with await open_house(settings, models=ScriptedModel(respond=answers), clock=FrozenClock(LATER)) as opened:
         await opened.worker().work_off()
         house = House(kit=opened.kit, model=ScriptedModel(), clock=FrozenClock(), owner=opened.owner_id)
         conversation = await house.read(lambda unit: unit.conversations.get(chat))
