@@ -40,7 +40,6 @@ async def test_s7_s8_a_rebuild_says_what_it_costs_runs_behind_and_is_swapped_in_
     one = await Summed.brought(world, turns=11)
     old = await one.nodes()
     await one.ask("PUT", f"/nodes/{old[-1]['id']}", {"text": "## State\n- Edited.", "seen": old[-1]["version"]})
-    old = await one.nodes()
     assert (await one.level("key_events"))["rebuild_offered"] is True
     await one.settled()
     old, summarised = await one.nodes(), (await one.counts())["summarised"]
