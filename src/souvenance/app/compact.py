@@ -32,7 +32,7 @@ async def compact(kit: Kit, due: Due) -> Stepped:
 
 async def _step(kit: Kit, due: Due, looked: Looked) -> Stepped:
     # A compaction that has begun goes on to its end; mending begins none (W6).
-    standing = replace(looked.standing, going_on=due.kind == Work.SUMMARY)
+    standing = replace(looked.standing, going_on=due.kind == Work.SUMMARY, retried=due.attempts > 0)
     match next_step(standing, kit.limits):
         case Summarise() as batch:
             return await summarise_batch(kit, due, looked, batch)

@@ -95,13 +95,20 @@ def _damage(unit: Unit, live: Node) -> _Damage:
 
 
 async def _rewritten(pen: Pen, damage: _Damage, names: Names) -> Written:
-    """New items for those that go; nothing is asked where no item was drawn from what changed."""
+    """New items for those that go. Where no item was drawn from what changed, what is said there now is added: the
+    messages' sentences, or the items below as they are.
+    """
+    stale = damage.node.stale
     if damage.node.tier is Tier.RECENT:
-        said = [m for m in damage.said if damage.touches(Spot(m.position, 0), Spot(m.position, m.part))]
+        anew = [m for m in damage.said if Spot(m.position, m.part) in stale]
+        touched = [m for m in damage.said if damage.touches(Spot(m.position, 0), Spot(m.position, m.part))]
+        said = touched if damage.gone else anew
         return await rewrite_from_messages(pen, said, damage.gone, names) if said else Written(items=())
-    items = [item for node in damage.below for item in without(node.items, node.stale)]
-    touched = [item for item in items if damage.touches(item.first, item.last)]
-    return await rewrite_from_items(pen, touched, damage.gone) if damage.gone and touched else Written(items=())
+    left = [item for node in damage.below for item in without(node.items, node.stale)]
+    if not damage.gone:
+        return Written(items=tuple(item for item in left if holds_any(item, stale)))
+    items = [item for item in left if damage.touches(item.first, item.last)]
+    return await rewrite_from_items(pen, items, damage.gone) if items else Written(items=())
 
 
 def _in_order(items: Sequence[Item]) -> tuple[Item, ...]:

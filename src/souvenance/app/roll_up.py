@@ -15,7 +15,7 @@ from souvenance.app.write_node import write_condensed, write_merged
 from souvenance.domain.due import Due
 from souvenance.domain.ids import NodeId
 from souvenance.domain.limits import Level, Limits
-from souvenance.domain.node_text import text_of
+from souvenance.domain.node_text import text_of, without
 from souvenance.domain.summary import Item, Node, Tier
 from souvenance.domain.tiers import Condense, Fold, Merge
 from souvenance.ports.store import Unit
@@ -53,7 +53,7 @@ def level_above(step: Upward, level: Level) -> Level:
 
 
 async def write_above(pen: Pen, step: Upward) -> Written:
-    items = [item for node in nodes_under(step) for item in node.items]
+    items = [item for node in nodes_under(step) for item in without(node.items, node.stale)]
     limits = pen.kit.limits
     if isinstance(step, Condense):
         return await write_condensed(pen, items, limits.long_term_tokens(pen.level))

@@ -11,6 +11,7 @@ from souvenance.app.edit_node import check_seen, save_changed
 from souvenance.app.kit import Kit
 from souvenance.app.read_summary import NodeView, node_here, view_of
 from souvenance.domain.ids import ConversationId, NodeId, OwnerId
+from souvenance.domain.summary import Node
 from souvenance.errors import BadValue, Conflict
 from souvenance.ports.store import Unit
 
@@ -49,7 +50,16 @@ async def settle_stale(
         if not (node.edited and node.stale):
             raise Conflict(f"Node {node_id} is not both edited and stale: there is nothing to decide.", id=node_id)
         settled = replace(node, stale=frozenset()) if decision is Decision.KEEP else replace(node, edited=False)
+        if decision is Decision.REWRITE:
+            _mark_above(unit, node)
         make_due(unit, Work.REFRESH, conversation_id, owner_id, now)
         return view_of(unit, save_changed(unit, settled))
 
     return await kit.store.write(owner_id, work, label="summary.stale_settled")
+
+
+def _mark_above(unit: Unit, node: Node) -> None:
+    """What was carried up without what had changed is written anew with it."""
+    for one in unit.summaries.covering(node.conversation_id, {spot.position for spot in node.stale}):
+        if one.node_id != node.node_id and one.first <= node.first and node.last <= one.last:
+            unit.summaries.save(replace(one, stale=one.stale | node.stale, version=one.version + 1))

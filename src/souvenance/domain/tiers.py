@@ -60,7 +60,8 @@ Step = Summarise | Merge | Fold | Condense | Refresh | Rest
 class Standing:
     """Where a conversation stands: its live nodes, oldest turns first, the sizes of the turns that none of them covers,
     and how its window is bounded; what stands before `window_start` waits. `going_on` says that a compaction has begun
-    and ends only at rest (W6); `rebuilding` that a rebuild runs, during which only what W4 forces is summarised (S7).
+    and ends only at rest (W6); `retried` that the last step failed; `rebuilding` that a rebuild runs, during which only
+    what W4 forces is summarised (S7).
     """
 
     live: Sequence[Node]
@@ -68,14 +69,20 @@ class Standing:
     window: Bounds
     window_start: int = 0
     going_on: bool = True
+    retried: bool = False
     rebuilding: bool = False
 
 
 def next_step(now: Standing, limits: Limits) -> Step:
-    """Mend first, then make room among the nodes, then summarise the next batch."""
+    """Mend first, then make room among the nodes, then summarise the next batch. After a failure the batch comes first,
+    so that a node which no model can merge or mend lets no message wait (W4).
+    """
     if now.rebuilding:
         return _batch(now, limits) if is_lagging(now.turns, now.window, limits) else Rest(reason="a rebuild runs")
-    return _stale(now.live) or _rolled_up(now.live, limits) or _batch(now, limits)
+    batch = _batch(now, limits)
+    if now.retried and isinstance(batch, Summarise):
+        return batch
+    return _stale(now.live) or _rolled_up(now.live, limits) or batch
 
 
 def _stale(live: Sequence[Node]) -> Refresh | None:
@@ -89,17 +96,20 @@ def _rolled_up(live: Sequence[Node], limits: Limits) -> Condense | Fold | Merge 
     for node in tiers[Tier.LONG_TERM]:
         if node.tokens > limits.long_term_tokens(node.level) * limits.condense_share and not node.edited:
             return Condense(node=node)
-    merged, recent = tiers[Tier.MERGED][: limits.nodes_merged], tiers[Tier.RECENT][: limits.nodes_merged]
-    if len(merged) == limits.nodes_merged and _can_be_rolled_up((*tiers[Tier.LONG_TERM], *merged)):
-        return Fold(nodes=(*tiers[Tier.LONG_TERM], *merged))
-    if len(recent) == limits.nodes_merged and _can_be_rolled_up(recent):
-        return Merge(nodes=recent)
+    four = limits.nodes_merged
+    merged, recent = tiers[Tier.MERGED], tiers[Tier.RECENT]
+    if len(merged) >= four and _has_time_passed((*tiers[Tier.LONG_TERM], *merged[:four]), merged, limits):
+        return Fold(nodes=(*tiers[Tier.LONG_TERM], *merged[:four]))
+    if len(recent) >= four and _has_time_passed(recent[:four], recent, limits):
+        return Merge(nodes=recent[:four])
     return None
 
 
-def _can_be_rolled_up(nodes: Sequence[Node]) -> bool:
-    """A stale node that a person edited is carried into nothing until it was decided what becomes of it."""
-    return not any(node.stale for node in nodes)
+def _has_time_passed(nodes: Sequence[Node], tier: Sequence[Node], limits: Limits) -> bool:
+    """A stale node that a person edited waits for that person's decision, but not for ever: once twice as many of its
+    tier stand as become one, what still holds of it is carried up, and the decision stays open (S2, S9).
+    """
+    return len(tier) >= 2 * limits.nodes_merged or not any(node.stale for node in nodes)
 
 
 def _batch(now: Standing, limits: Limits) -> Summarise | Rest:

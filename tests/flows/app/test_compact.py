@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from itertools import pairwise
 
 import pytest
@@ -10,17 +11,20 @@ import pytest
 from souvenance.app.change_level import change_level
 from souvenance.app.change_rules import add_rule
 from souvenance.app.compact import compact
+from souvenance.app.due_work import Work
 from souvenance.app.rewind import rewind
 from souvenance.domain.bot import Preset
 from souvenance.domain.conversation import Conversation
+from souvenance.domain.due import Due
 from souvenance.domain.limits import Level
 from souvenance.domain.memory import Scope
 from souvenance.domain.summary import Tier
-from souvenance.errors import ModelUnreachable
-from souvenance.testing import ScriptedModel
-from souvenance.testing.script import Hang
+from souvenance.errors import ModelUnreachable, UnusableSummary
+from souvenance.ports.chat_model import ChatRequest
+from souvenance.testing import ScriptedModel, say
+from souvenance.testing.script import Hang, Reply
 from tests.flows.app.house import House
-from tests.flows.app.summarising import claim, live, now, rules, summarising, talk, work
+from tests.flows.app.summarising import STEPS, answers, claim, live, now, rules, summarising, talk, work
 
 
 async def test_s1_the_oldest_batch_becomes_a_recent_node_once_little_room_is_left(house: House) -> None:
@@ -162,3 +166,32 @@ async def test_k2_a_notebooks_block_ends_the_system_prompt_behind_the_summary(ho
     await house.say(chat, "And now?")
     assert "</latest>" in house.prompt.system
     assert house.prompt.system.endswith("<memory>\n- user_name: Alice\n</memory>")
+
+
+async def test_w4_a_merge_that_no_model_can_do_lets_no_message_wait(house: House) -> None:
+    def unable(request: ChatRequest) -> Reply:
+        said = str(request.messages[-1]["content"])
+        return say("I cannot.") if said.startswith('{"items"') else answers(request)
+
+    house = summarising(house).with_model(ScriptedModel(respond=unable))
+    house = house.with_limits(balanced_messages=10, batch_messages=2)
+    chat = await house.chat(await house.bot())
+    for number in range(20):
+        await house.say(chat, f"Message {number}.")
+        while (due := await claim(house)) is not None:
+            try:
+                await STEPS[Work(due.kind)](house.kit, due)
+            except UnusableSummary:
+                await put_off(house, due, minutes=number + 1)
+        house.clock.advance(seconds=3600)
+    assert (await now(house, chat)).waiting == 0
+    assert {node.tier for node in await live(house, chat)} == {Tier.RECENT}
+
+
+async def put_off(house: House, due: Due, *, minutes: int) -> None:
+    until = house.clock.now() + timedelta(minutes=minutes)
+    await house.kit.store.write(
+        house.owner,
+        lambda unit: unit.due.postpone(due, until=until, reason="unusable_summary", failed=True),
+        label="due.postponed",
+    )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from souvenance.app.delete_message import delete_message
 from souvenance.app.edit_message import edit_message
+from souvenance.app.edit_node import NodeEdit, edit_node
 from souvenance.app.rewind import rewind
+from souvenance.app.settle_stale import Decision, settle_stale
 from souvenance.domain.conversation import Conversation, Message
 from souvenance.domain.summary import Tier
 from souvenance.testing import say
@@ -116,3 +118,26 @@ async def test_s9_z3_an_early_edit_sends_few_nodes_however_often_the_summary_was
     await house.say(chat, "And now?")
     assert house.prompt.system.count("<merged>") == before + 4
     assert house.prompt.system.count("<long_term>") == 1
+
+
+async def test_s9_s2_a_decision_that_nobody_makes_holds_no_roll_up_back_for_ever(house: House) -> None:
+    house = summarising(house).with_limits(balanced_messages=10, batch_messages=2, nodes_merged=2)
+    chat = await house.chat(await house.bot())
+    await house.say(chat, "My parrot is called Zebulon.", say("How nice."))
+    await talk(house, chat, 6)
+    here = chat.conversation_id
+    node = (await live(house, chat))[0]
+    edited = await edit_node(
+        house.kit, house.owner, here, node.node_id, NodeEdit(text="- A parrot.", seen=node.version)
+    )
+    await edit_message(house.kit, house.owner, (await message(house, chat, 0)).message_id, "My parrot is called Otto.")
+    await talk(house, chat, 12)
+    nodes = await live(house, chat)
+    assert len(nodes) < 7
+    assert node.node_id not in {one.node_id for one in nodes}
+    there = await house.read(lambda unit: unit.summaries.get(edited.node.node_id))
+    assert there.edited
+    await settle_stale(house.kit, house.owner, here, there.node_id, Decision.REWRITE, seen=there.version)
+    await work(house)
+    await house.say(chat, "And now?")
+    assert "Otto" in house.prompt.system
