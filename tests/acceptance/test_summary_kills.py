@@ -29,8 +29,8 @@ from tests.flows.app.house import House
 from tests.flows.app.summarising import answers
 from tests.flows.app.test_summary_story import every_turn_stands_once
 
-KILLS = times(4, full=100)
-MESSAGES = times(40, full=300)
+KILLS = times(2, full=100)
+MESSAGES = times(30, full=300)
 LIMITS = {"BALANCED_MESSAGES": "10", "BATCH_MESSAGES": "2", "NODES_MERGED": "2"}
 RULES = ("From now on, always answer in one sentence.", "Never mention the sea again, whatever I say!")
 LATER = datetime.now(UTC) + timedelta(days=1)

@@ -30,7 +30,7 @@ from tests.acceptance.serving import ROOT, scrubbed
 from tests.counts import times
 from tests.flows.worker.pieces import all_results
 
-KILLS = times(6, full=110)
+KILLS = times(4, full=110)
 PIECES = 3
 """Conversations that get something of both kinds to do with each kill."""
 WORKER = (sys.executable, "-m", "tests.acceptance.probed_worker")
