@@ -236,7 +236,7 @@ async def test_parked_work_is_restarted_by_a_person_with_its_failures_forgotten(
     due = await claim(store)
     assert await store.write(ALICE, lambda unit: unit.due.park(due, reason="bad JSON"), label="due.parked")
     for owner, subject in ((ALICE, "con_2"), (ALICE, "con_9"), (BOB, due.subject)):
-        with pytest.raises(NotFound, match="parked work"):
+        with pytest.raises(NotFound, match="parked or postponed work"):
             await store.write(owner, partial(restart, subject=subject), label="due.restarted")
     await store.write(ALICE, partial(restart, subject=due.subject), label="due.restarted")
     every = await store.read(ALICE, lambda unit: unit.due.every(), label="due.listed")
@@ -246,6 +246,21 @@ async def test_parked_work_is_restarted_by_a_person_with_its_failures_forgotten(
     ]
     assert (await claim(store, later(5))).subject == "con_2"
     assert (await claim(store, later(5))).fence == 2
+
+
+async def test_what_waits_for_a_reason_is_restarted_by_a_person_without_its_pause(store: Store) -> None:
+    await put(store, rows.due())
+    due = await claim(store)
+    put_off = partial(_put_off, due=due)
+    assert await store.write(ALICE, put_off, label="due.postponed")
+    assert await nothing_due(store, later(5))
+    await store.write(ALICE, partial(restart, subject=due.subject), label="due.restarted")
+    again = await claim(store, later(5))
+    assert (again.subject, again.fence, again.attempts) == (due.subject, 2, 0)
+
+
+def _put_off(unit: Unit, due: Due) -> bool:
+    return unit.due.postpone(due, until=later(3_600), reason="no_credit", failed=False)
 
 
 async def test_every_piece_is_told_in_whatever_state(store: Store) -> None:

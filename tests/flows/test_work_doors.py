@@ -140,7 +140,7 @@ def test_work_is_listed_and_restarted_by_commands(run: Souvenance, tmp_path: Pat
     assert [piece["reason"] for piece in run("work", "list", "--json").json] == ["model_unreachable"]
     assert run("work", "restart", "summary", CHAT).out == f"summary\t{CHAT}\tdue again\n"
     refused = run("work", "restart", "summary", CHAT)
-    assert (refused.code, "no parked work" in refused.err) == (2, True)
+    assert (refused.code, "no parked or postponed work" in refused.err) == (2, True)
 
 
 async def worker(environment: dict[str, str], *arguments: str) -> Process:

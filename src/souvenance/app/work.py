@@ -28,7 +28,7 @@ async def list_work(kit: Kit, owner_id: OwnerId, *, cursor: str | None = None, l
 
 
 async def restart_work(kit: Kit, owner_id: OwnerId, kind: str, conversation_id: ConversationId) -> Due:
-    """Let a parked piece be due now, its failures forgotten; NotFound when no such piece is parked.
+    """Let a piece that is parked, or postponed with a reason, be due now, its failures forgotten; else NotFound.
 
     A rebuild that failed is resumed.
     """

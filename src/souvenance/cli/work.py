@@ -46,7 +46,7 @@ def restart(
     folder: Folder = None,
     database_url: Database = None,
 ) -> None:
-    """Let work that was parked after its failures be due again."""
+    """Let work that was parked, or postponed with a reason, be due now."""
     with_memory(
         lambda memory: memory.work.restart(kind, ConversationId(conversation)),
         folder=folder,

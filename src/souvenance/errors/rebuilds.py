@@ -37,8 +37,11 @@ class NoRebuildRuns(Conflict):
     code = "no_rebuild_runs"
 
     def __init__(self, conversation_id: str, *, verb: str, state: str) -> None:
+        found = f"The last rebuild of conversation {conversation_id} is {state}"
+        if state == "none":
+            found = f"There was no rebuild of conversation {conversation_id} yet"
         super().__init__(
-            f"The last rebuild of conversation {conversation_id} is {state}: there is nothing to {verb}.",
+            f"{found}: there is nothing to {verb}.",
             conversation_id=conversation_id,
             state=state,
         )
@@ -51,7 +54,8 @@ class NoCredit(Refused):
 
     def __init__(self, *, tokens_in: int, tokens_out: int, left: int) -> None:
         super().__init__(
-            f"This takes {tokens_in} tokens in and at most {tokens_out} out; {left} are left. Nothing was sent.",
+            f"This takes {tokens_in} tokens in and at most {tokens_out} out; of the credit (credit_tokens) {left} "
+            "are left. Nothing was sent.",
             tokens_in=tokens_in,
             tokens_out=tokens_out,
             left=left,

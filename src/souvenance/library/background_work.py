@@ -25,7 +25,7 @@ class BackgroundWork:
         return walk(lambda cursor: list_work(self._house.kit, self._house.owner_id, cursor=cursor))
 
     async def restart(self, kind: Work | str, conversation: Conversation | ConversationId) -> Due:
-        """Let work that was parked after its failures be due again; NotFound when none is parked."""
+        """Let work that was parked, or postponed with a reason, be due at once; NotFound when there is none."""
         return await restart_work(self._house.kit, self._house.owner_id, kind, conversation_id_of(conversation))
 
     async def now(self) -> Mapping[str, int]:

@@ -32,7 +32,8 @@ _SET_ANEW = update(table).where(*_HELD)
 _FINISH_ONE_ROUND = _SET_ANEW.values(ready_at=_C.due_at)
 _POSTPONE = _SET_ANEW.values(attempts=_C.attempts + bindparam("more_attempts", type_=Integer))
 _EXTEND = _SET_ANEW.where(_C.state == DueState.LEASED)
-_RESTART = _UPDATE.where(_C.state == DueState.PARKED)
+_FAILED = (_C.state == DueState.PARKED) | ((_C.state == DueState.WAITING) & (_C.reason != ""))
+_RESTART = _UPDATE.where(_FAILED)
 
 _FREE = {"worker": None, "again": False}
 
@@ -88,7 +89,7 @@ class SqlDueWork(Repository):
         anew = {"state": DueState.WAITING, "due_at": at, "ready_at": at, "attempts": 0, "reason": "", **_FREE}
         named = {"of_kind": kind, "of_subject": subject}
         if self._run(_RESTART, **named, rank=self._rank(), **anew).rowcount == 0:
-            raise NotFound("parked work", f"{kind} {subject}")
+            raise NotFound("parked or postponed work", f"{kind} {subject}")
 
     def waiting(self) -> list[Due]:
         return [due_of(row) for row in self._rows(_IN_ORDER)]

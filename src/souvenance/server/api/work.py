@@ -23,6 +23,6 @@ async def list_(here: Here, cursor: Cursor = None, limit: Limit = None) -> PageJ
 
 @router.post("/{kind}/{conversation_id}/restart")
 async def restart(here: Here, kind: str, conversation_id: str) -> WorkJson:
-    """Lets a parked piece be due again at once, its failures forgotten; 404 when none is parked."""
+    """Lets a piece that is parked, or postponed with a reason, be due at once, its failures forgotten; else 404."""
     known = ConversationId(known_shape("conversation", conversation_id))
     return WorkJson.of(await restart_work(here.kit, here.owner_id, kind, known))
