@@ -14,6 +14,7 @@ from souvenance import blocking
 from souvenance.blocking.background_work import BlockingBackgroundWork
 from souvenance.blocking.branches import BlockingBranches
 from souvenance.blocking.drafts import BlockingDrafts
+from souvenance.blocking.notifications import BlockingNotifications
 from souvenance.blocking.rebuilds import BlockingRebuilds
 from souvenance.blocking.summaries import BlockingSummaries
 from souvenance.blocking.turns import BlockingTurns
@@ -23,6 +24,7 @@ from souvenance.library import Souvenance
 from souvenance.library.background_work import BackgroundWork
 from souvenance.library.branches import Branches
 from souvenance.library.drafts import Drafts
+from souvenance.library.notifications import Notifications
 from souvenance.library.rebuilds import Rebuilds
 from souvenance.library.summaries import Summaries
 from souvenance.library.turns import Turns
@@ -83,6 +85,7 @@ DOORS = [
     (BlockingBackgroundWork, BackgroundWork),
     (BlockingBranches, Branches),
     (BlockingDrafts, Drafts),
+    (BlockingNotifications, Notifications),
     (BlockingRebuilds, Rebuilds),
     (BlockingSummaries, Summaries),
 ]

@@ -54,6 +54,8 @@ def test_the_first_query_of_a_process_loads_no_verb_but_its_own(tmp_path: Path) 
         "app.drafts",
         "storage.turns",
         "storage.journal",
+        "storage.notifications",
+        "library.notifications",
     )
     assert {f"souvenance.{name}" for name in others}.isdisjoint(loaded)
     assert "souvenance.app.query_memories" in loaded

@@ -17,6 +17,7 @@ from souvenance.blocking.background_work import BlockingBackgroundWork
 from souvenance.blocking.branches import BlockingBranches
 from souvenance.blocking.drafts import BlockingDrafts
 from souvenance.blocking.loop_thread import LoopThread, Opening
+from souvenance.blocking.notifications import BlockingNotifications
 from souvenance.blocking.rebuilds import BlockingRebuilds
 from souvenance.blocking.summaries import BlockingSummaries
 from souvenance.blocking.turns import BlockingTurns
@@ -44,6 +45,7 @@ class BlockingSouvenance:
         self.summaries = BlockingSummaries(self._thread, self._memory.summaries)
         self.rebuilds = BlockingRebuilds(self._thread, self._memory.rebuilds)
         self.work = BlockingBackgroundWork(self._thread, self._memory.work)
+        self.notifications = BlockingNotifications(self._thread, self._memory.notifications)
 
     def __enter__(self) -> Self:
         return self

@@ -105,8 +105,13 @@ class _Talk:
 
     def go_on(self) -> None:
         """Message after message until the person leaves; a failed reply does not end it."""
+        if unread := self._runner.run(self._unread()):
+            say(f"(unread notifications: {unread}; souvenance notifications list --unread)")
         say(f"You talk with {self._bot}. /remember, /forget, /memories; Ctrl-C stops a reply, Ctrl-D leaves.")
         talk_on(self._runner, self._reply, stopped="stopped; what was said is kept")
+
+    async def _unread(self) -> int:
+        return len([each async for each in self._memory.notifications.list(unread_only=True)])
 
     async def _reply(self, text: str) -> None:
         if self._others and self._conversation is None:

@@ -15,6 +15,7 @@ from souvenance.domain.due import Due
 from souvenance.domain.erasure import Erasure
 from souvenance.domain.journal import Add, Operation, Pin, Update
 from souvenance.domain.memory import Evidence, Memory
+from souvenance.domain.notification import Notification
 from souvenance.ports.memories import Removed
 
 JsonForm = dict[str, object]
@@ -209,4 +210,14 @@ def work_form(due: Due) -> JsonForm:
         "lease_until": None if due.lease_until is None else due.lease_until.isoformat(),
         "failures": due.attempts,
         "reason": due.reason,
+    }
+
+
+def notification_form(told: Notification) -> JsonForm:
+    return {
+        "id": told.notification_id,
+        "kind": told.kind,
+        "about": told.about,
+        "created_at": told.created_at.isoformat(),
+        "read_at": None if told.read_at is None else told.read_at.isoformat(),
     }

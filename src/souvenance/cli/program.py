@@ -25,6 +25,7 @@ COMMANDS = (
     "summary",
     "worker",
     "work",
+    "notifications",
     "doctor",
 )
 """Each in the file of its name."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from souvenance.library.background_work import BackgroundWork
     from souvenance.library.branches import Branches
     from souvenance.library.drafts import Drafts
+    from souvenance.library.notifications import Notifications
     from souvenance.library.rebuilds import Rebuilds
     from souvenance.library.summaries import Summaries
     from souvenance.library.turns import Turns
@@ -87,6 +88,13 @@ class Souvenance(MemoryVerbs):
         from souvenance.library.background_work import BackgroundWork
 
         return BackgroundWork(self._house)
+
+    @cached_property
+    def notifications(self) -> Notifications:
+        """What you are told without asking."""
+        from souvenance.library.notifications import Notifications
+
+        return Notifications(self._house)
 
     # --- chat ---
 
