@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.counts import PROVING
 from tests.postgres import SharedPostgres
 
 if TYPE_CHECKING:
@@ -49,9 +50,23 @@ def pytest_xdist_auto_num_workers() -> int:
     return min((os.cpu_count() or 1) + 1, _MOST_WORKERS)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests that may take long, which say so by their timeouts, come first: none begins as the others end."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The tests that may take long, which say so by their timeouts, come first: none begins as the others end.
+
+    A module with `ONE_DATABASE = True` runs on SQLite alone in `make test`: what it shows does not depend on the
+    database, each statement behind it is held to both by `tests/conformance`, each rule by `tests/acceptance`.
+    """
+    if not PROVING:
+        later = [item for item in items if _is_for_later(item)]
+        config.hook.pytest_deselected(items=later)
+        items[:] = [item for item in items if item not in set(later)]
     items.sort(key=_allowed_seconds, reverse=True)
+
+
+def _is_for_later(item: pytest.Item) -> bool:
+    named = getattr(item, "callspec", None)
+    is_enough = getattr(getattr(item, "module", None), "ONE_DATABASE", False)
+    return is_enough and named is not None and "postgres" in named.params.values()
 
 
 def _allowed_seconds(item: pytest.Item) -> float:

@@ -26,6 +26,8 @@ from souvenance.testing.summaries import summary_answer
 from souvenance.wiring import House
 from tests.flows.serving import Served, served
 
+ONE_DATABASE = True
+
 # One turn leaves with each batch, so that a few turns make every tier.
 SMALL = {"balanced_messages": 6.0, "edited_node_tokens": 8_000.0, "rules_tokens": 40.0}
 
@@ -151,6 +153,18 @@ async def test_s6_an_edit_to_nothing_or_past_the_bound_changes_nothing_and_says_
     assert details["size"] > 8_000
     status, problem = await chat.refused("PUT", path, {"text": "a\0b", "seen": 1})
     assert (status, problem["code"]) == (422, "unusable_text")
+    assert await chat.nodes() == before
+
+
+@pytest.mark.parametrize("heading", ["## Notes", "##Notes", "# Open questions", "## State of things"])
+async def test_s6_an_edit_with_a_heading_of_no_part_is_refused_and_the_four_are_named(chat: Chat, heading: str) -> None:
+    await chat.talk(3)
+    before = await chat.nodes()
+    written = {"text": f"## State\n- #1 of all is tea\n{heading}\n- Anna lives in Nice.", "seen": 1}
+    status, problem = await chat.refused("PUT", f"/nodes/{before[0]['id']}", written)
+    assert (status, problem["code"], problem["details"]["field"]) == (422, "bad_value", "text")
+    assert f"text is {heading!r}" in problem["detail"]
+    assert "## Promises, ## References, ## State, ## Timeline" in problem["detail"]
     assert await chat.nodes() == before
 
 

@@ -15,6 +15,8 @@ from tests.counts import times
 from tests.flows.app.house import House
 from tests.flows.app.test_summary_story import every_turn_stands_once
 
+ONE_DATABASE = True
+
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 MESSAGES = times(144, full=2_000)

@@ -21,6 +21,8 @@ from souvenance.prompts.summarise import ask, parse
 from souvenance.testing import ScriptedModel, say
 from tests.flows.app.house import House
 
+ONE_DATABASE = True
+
 SCRIPTED = ModelInfo(name="scripted", provider="testing", context=128_000)
 LINES = [Line(number=1, who="user", text="I moved to Oslo.")]
 QUESTION = ask(LINES, Room(level=Level.BALANCED, tokens=100), rules=[])

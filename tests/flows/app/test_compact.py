@@ -26,6 +26,8 @@ from souvenance.testing.script import Hang, Reply
 from tests.flows.app.house import House
 from tests.flows.app.summarising import STEPS, answers, claim, live, now, rules, summarising, talk, work
 
+ONE_DATABASE = True
+
 
 async def test_s1_the_oldest_batch_becomes_a_recent_node_once_little_room_is_left(house: House) -> None:
     house = summarising(house)

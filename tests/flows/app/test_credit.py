@@ -17,6 +17,8 @@ from tests.flows.app.house import House
 from tests.flows.app.rebuilding import last, notified, questions, small, steps, told, worker
 from tests.flows.app.summarising import live, now, talk
 
+ONE_DATABASE = True
+
 
 def with_credit(house: House, tokens: int | None) -> House:
     """The same account, so much of whose credit was given in all."""

@@ -19,6 +19,8 @@ from souvenance.testing.script import Reply
 from tests.flows.app.house import House
 from tests.flows.app.summarising import answers, now, summarising, talk, work
 
+ONE_DATABASE = True
+
 Change = dict[str, list[dict[str, Any]]]
 NOTHING: Change = {"add": [], "update": [], "forget": []}
 

@@ -30,6 +30,8 @@ from tests.flows.app.house import House
 from tests.flows.app.rebuilding import built, every, last, notified, questions, small, step, steps, told, worker
 from tests.flows.app.summarising import live, now, rules, summarising, talk
 
+ONE_DATABASE = True
+
 
 async def begin(house: House, chat: Conversation, level: Level | None = None) -> None:
     await begin_rebuild(house.kit, house.owner, chat.conversation_id, level=level)

@@ -13,6 +13,8 @@ from souvenance.testing import say
 from tests.flows.app.house import House
 from tests.flows.app.summarising import live, now, rules, summarising, talk, work
 
+ONE_DATABASE = True
+
 
 async def message(house: House, chat: Conversation, position: int) -> Message:
     said = await house.read(lambda unit: unit.messages.span(chat.conversation_id, position, position))

@@ -18,6 +18,8 @@ from souvenance.ports.store import Unit
 from tests.flows.app.house import House
 from tests.flows.app.summing_up import check, long_chat, ranges, rule, source, sum_up
 
+ONE_DATABASE = True
+
 
 async def said(house: House, chat: Conversation) -> dict[tuple[int, int], Message]:
     """The chosen messages by position and part."""
