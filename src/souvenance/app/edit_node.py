@@ -32,7 +32,8 @@ async def edit_node(
 
     The text has the form in which it is read (`domain/node_text`): a line that stays keeps what it was drawn from, any
     other is drawn from the whole of the node. Raises StaleEdit with both texts when somebody changed the node since,
-    RebuildRunning when a rebuild is about to discard it, EmptyText, TextTooLong past `edited_node_tokens`, NotFound.
+    RebuildRunning when a rebuild is about to discard it, BadValue for a heading of no part, EmptyText, TextTooLong past
+    `edited_node_tokens`, NotFound.
     """
     text = clean("text", edit.text, limit=kit.limits.message_characters)
 

@@ -8,9 +8,12 @@ from dataclasses import replace
 
 from souvenance.domain.block import escape
 from souvenance.domain.summary import Item, Part, Spot
+from souvenance.errors import BadValue
 
 _HEADINGS = {part: f"## {part.capitalize()}" for part in Part}
 _HEADING = re.compile(r"#{1,6}\s*(\w+)\s*:?")
+_LIKE_A_HEADING = re.compile(r"#{1,6}(?:\s.*)?|#{2,6}[^#\s].*")
+"""Not `#1` or `#tag`: those begin a sentence."""
 _LINE = re.compile(r"(?:[-*•]\s+)?(?:\[(?P<day>[^\[\]\n]{1,40})\]\s+)?(?P<kept>\(kept\)\s+)?(?P<text>.+)")
 
 
@@ -31,7 +34,7 @@ def one_line(text: str) -> str:
 
 def items_of(text: str, before: Sequence[Item], whole: tuple[Spot, Spot]) -> tuple[Item, ...]:
     """The items of a text that a person edited: a line that was there keeps what it was drawn from, any other is drawn
-    from the `whole` of the node. Lines before the first heading are state.
+    from the `whole` of the node. Lines before the first heading are state. BadValue for a heading of no part.
     """
     known = {(item.part, _line(item)): item for item in before}
     part, found = Part.STATE, []
@@ -41,6 +44,8 @@ def items_of(text: str, before: Sequence[Item], whole: tuple[Spot, Spot]) -> tup
             part = Part(heading[1].lower())
             continue
         there = known.get((part, line)) or known.get((part, f"- {line}"))
+        if there is None and _LIKE_A_HEADING.fullmatch(line):
+            raise BadValue("text", value=line, expected=f"one of the headings {', '.join(_HEADINGS.values())}")
         found.append(there or _read(line, part, whole))
     return tuple(found)
 
