@@ -102,9 +102,10 @@ class Summed:
 
     async def settled(self) -> None:
         """Once nothing is left to be done but what is parked or has to wait."""
-        async with asyncio.timeout(times(60, full=3_600)):
+        async with asyncio.timeout(times(110, full=3_600)):
             while any(map(self._is_in_hand, await self.work())):
-                continue
+                # The worker is in this very process: asking without a pause would keep it from its work.
+                await asyncio.sleep(0.02)
 
     def _is_in_hand(self, one: dict[str, Any]) -> bool:
         due = datetime.fromisoformat(one["due_at"]) <= self.world.clock.now()
