@@ -103,7 +103,7 @@ class Summed:
     async def settled(self) -> None:
         """Once nothing is left to be done but what is parked or has to wait."""
         async with asyncio.timeout(times(110, full=3_600)):
-            while any(map(self._is_in_hand, await self.work())):
+            while any(map(self._is_in_hand, await self.work())):  # noqa: ASYNC110 - no door tells when work has ended
                 # The worker is in this very process: asking without a pause would keep it from its work.
                 await asyncio.sleep(0.02)
 
