@@ -134,6 +134,7 @@ async def test_s5_a_long_term_node_past_its_bound_is_condensed_and_rules_and_ope
     world.upstream.respond_with(answering("rules_in_force", _promising))
     promise = "I promise to bring the red lantern back."
     words = "In chapter {number} the fleet sails on towards the northern isles."
+    earlier = len(Summed(world=world, chat="").questions("stays"))
     one = await Summed.brought(world, RULE, promise, turns=21, words=words)
     long_term = (await one.nodes())[0]
     assert (long_term["tier"], long_term["last"]) == ("long_term", 15)
@@ -143,7 +144,7 @@ async def test_s5_a_long_term_node_past_its_bound_is_condensed_and_rules_and_ope
     before = (await one.opened(long_term))[0]
     assert (before["tier"], before["last"]) == ("long_term", 15), "it condenses the version before it"
     assert before["tokens"] > 100 * 1.25
-    assert len(one.questions("stays")) <= 1, "once per fold"
+    assert len(one.questions("stays")) - earlier <= 1, "once per fold"
 
 
 async def test_s12_into_a_summary_goes_what_a_person_saw_and_nothing_else(world: World) -> None:
