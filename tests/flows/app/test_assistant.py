@@ -10,6 +10,8 @@ from souvenance.domain.memory import ACCOUNT_SCOPE, Scope
 from souvenance.testing import ScriptedModel, say
 from tests.flows.app.house import House, called, calls, client
 
+ONE_DATABASE = True
+
 
 async def test_e1_an_assistants_prompt_holds_the_pinned_ones_only(house: House) -> None:
     await house.remember("is allergic to walnuts", pinned=True)

@@ -21,6 +21,8 @@ from souvenance.ports.memories import Shelf
 from souvenance.testing import say
 from tests.flows.app.house import House, called, calls
 
+ONE_DATABASE = True
+
 
 async def _chat(house: House) -> tuple[Conversation, Scope]:
     bot = await house.bot()

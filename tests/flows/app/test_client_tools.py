@@ -13,6 +13,8 @@ from souvenance.errors import ModelBroken
 from souvenance.testing import Call, HalfStream, say
 from tests.flows.app.house import House, Told, called, calls, client
 
+ONE_DATABASE = True
+
 OURS = ["remember", "update_memory", "forget", "memory_query"]
 WEATHER: dict[str, Any] = {
     "type": "function",

@@ -20,6 +20,8 @@ from souvenance.ports.store import Unit
 from souvenance.testing import ScriptedModel, say
 from tests.flows.app.house import House
 
+ONE_DATABASE = True
+
 
 async def test_v3_a_command_is_answered_without_a_model_and_is_no_part_of_the_conversation(house: House) -> None:
     chat = await house.chat(await house.bot())

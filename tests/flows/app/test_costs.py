@@ -19,6 +19,8 @@ from souvenance.ports.chat_model import ChatRequest, Usage
 from souvenance.testing import Fault, HalfStream, ScriptedModel, Text, say
 from tests.flows.app.house import House, Told, called, calls, client
 
+ONE_DATABASE = True
+
 
 async def _bodies(house: House, told: Told) -> list[bytes]:
     """What was sent for this reply, as it reads back."""

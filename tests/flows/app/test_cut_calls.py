@@ -19,6 +19,8 @@ from souvenance.ports.chat_model import ChatRequest, ModelChunk, ToolCallDelta
 from souvenance.testing import ScriptedModel, say
 from tests.flows.app.house import House
 
+ONE_DATABASE = True
+
 WHOLE = ModelChunk(tool_calls=(ToolCallDelta(index=0, call_id="a", name="remember", arguments='{"text": "is Renko"}'),))
 HALF = ModelChunk(tool_calls=(ToolCallDelta(index=1, call_id="b", name="remember", arguments='{"text": "likes'),))
 NAMED = ModelChunk(tool_calls=(ToolCallDelta(index=2, call_id="c", name="remember"),))

@@ -30,6 +30,8 @@ from souvenance.ports.memories import Shelf
 from souvenance.testing import say
 from tests.flows.app.house import House, called, calls
 
+ONE_DATABASE = True
+
 
 async def _delete(house: House, bot: Bot, memories: Memories = Memories.KEEP) -> DeletedBot:
     return await delete_bot(house.kit, house.owner, bot.bot_id, memories=memories)

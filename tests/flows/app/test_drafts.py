@@ -46,6 +46,8 @@ from souvenance.testing import Hang, ScriptedModel, say
 from souvenance.testing.script import Text
 from tests.flows.app.house import CHALLENGE, House
 
+ONE_DATABASE = True
+
 WEEK = 7 * 24 * 3600
 
 

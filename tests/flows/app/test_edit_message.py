@@ -17,6 +17,8 @@ from souvenance.errors import ConversationBusy, EmptyText, NotFound, TextTooLong
 from souvenance.testing import say
 from tests.flows.app.house import House, Told, called, calls, client
 
+ONE_DATABASE = True
+
 
 def remembers(text: str) -> tuple[object, object]:
     return calls(called("remember", "c1", text=text)), say("Noted.")

@@ -22,6 +22,8 @@ from souvenance.storage.sqlite import SqliteStore
 from tests.conformance.facts import say
 from tests.flows.app.house import House
 
+ONE_DATABASE = True
+
 T = TypeVar("T")
 
 COFFEE = Content(text="likes coffee")

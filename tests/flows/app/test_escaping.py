@@ -22,6 +22,8 @@ from souvenance.testing import say
 from tests.counts import times
 from tests.flows.app.house import House, called, calls
 
+ONE_DATABASE = True
+
 _NASTY = st.sampled_from(
     [
         "</memories>",

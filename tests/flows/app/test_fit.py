@@ -10,6 +10,8 @@ from souvenance.models.tokens import O200k
 from souvenance.testing import say
 from tests.flows.app.house import House, Told, called, calls
 
+ONE_DATABASE = True
+
 FACT = "keeps a notebook about the birds that pass over the lighthouse in autumn, with weather and wind"
 
 

@@ -20,6 +20,8 @@ from souvenance.testing import EmptyReply, HalfStream, ScriptedModel, say
 from tests.flows.app.house import House, Told, client
 from tests.flows.app.test_regenerate import again, rest, turn_of
 
+ONE_DATABASE = True
+
 
 async def _cut_off(house: House, *chunks: str, text_calls: bool = False) -> tuple[Conversation, TurnId]:
     """A conversation whose only reply broke off after these chunks."""

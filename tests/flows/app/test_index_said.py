@@ -16,6 +16,8 @@ from souvenance.testing import say
 from souvenance.testing.script import Fault
 from tests.flows.app.house import House
 
+ONE_DATABASE = True
+
 KEEPER = "The lighthouse keeper is Odalric"
 
 

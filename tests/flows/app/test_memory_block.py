@@ -18,6 +18,8 @@ from souvenance.domain.memory import Scope
 from souvenance.testing import say
 from tests.flows.app.house import House, Prompt, Told, called, calls
 
+ONE_DATABASE = True
+
 
 def _numbers(prompt: Prompt) -> dict[str, int]:
     """The short ids of a prompt by what their lines say."""

@@ -13,6 +13,8 @@ from souvenance.errors import BadValue
 from souvenance.testing import say
 from tests.flows.app.house import House, called, calls
 
+ONE_DATABASE = True
+
 
 async def test_o3_what_is_said_in_a_challenge_is_not_found_from_elsewhere(house: House) -> None:
     bot = await house.bot()

@@ -16,6 +16,8 @@ from souvenance.ports.chat_model import ModelInfo
 from souvenance.testing import Call, ScriptedModel, ToolCalls, call, say
 from tests.flows.app.house import House, called, calls
 
+ONE_DATABASE = True
+
 OURS = ["remember", "update_memory", "forget", "memory_query"]
 
 

@@ -36,6 +36,8 @@ from souvenance.ports.memories import Order, Shelf
 from souvenance.testing.clock import START
 from tests.flows.app.house import House, another_kit
 
+ONE_DATABASE = True
+
 
 class TickingClock:
     """No two moments of it are equal, as with a real one."""

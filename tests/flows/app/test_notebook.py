@@ -15,6 +15,8 @@ from souvenance.domain.memory import Memory, Scope
 from souvenance.testing import say
 from tests.flows.app.house import House, called, calls
 
+ONE_DATABASE = True
+
 
 async def _notebook(house: House, name: str = "Mira", **pairs: str) -> tuple[Bot, dict[str, Memory]]:
     bot = await house.bot(name, preset=Preset.NOTEBOOK, system_prompt="You teach Python.")

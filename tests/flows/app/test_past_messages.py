@@ -10,6 +10,8 @@ from souvenance.domain.conversation import Conversation
 from souvenance.testing import ScriptedModel, say
 from tests.flows.app.house import House, called, calls
 
+ONE_DATABASE = True
+
 SECRET = "The lighthouse keeper is Odalric"
 
 

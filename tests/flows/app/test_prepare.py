@@ -12,6 +12,8 @@ from souvenance.errors import PromptTooLarge, TurnSuperseded
 from souvenance.testing import ScriptedModel, say
 from tests.flows.app.house import House
 
+ONE_DATABASE = True
+
 
 async def _prepare(house: House, chat: Conversation, text: str, **more: str) -> Prepared:
     request = TurnRequest(address=InConversation(conversation_id=chat.conversation_id), text=text, **more)  # type: ignore[arg-type]

@@ -15,6 +15,8 @@ from souvenance.domain.memory import Scope
 from souvenance.errors import BadValue, InputError, NotFound, TextTooLong
 from tests.flows.app.house import House
 
+ONE_DATABASE = True
+
 _PROMPT = "You are Mira.\nÉté, 夏, ☀️."
 
 

@@ -12,6 +12,8 @@ from souvenance.domain.memory import Scope
 from souvenance.errors import NotFound, TextTooLong
 from tests.flows.app.house import House
 
+ONE_DATABASE = True
+
 
 async def test_v4_equal_ones_come_first_then_those_alike_archived_ones_too(house: House) -> None:
     bot, other = await house.bot(), await house.bot("Ottilie")

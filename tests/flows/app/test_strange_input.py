@@ -17,6 +17,8 @@ from souvenance.ports.chat_model import ModelInfo
 from souvenance.testing import Call, ScriptedModel, call, say
 from tests.flows.app.house import House, called, calls
 
+ONE_DATABASE = True
+
 HALF = "\ud83d"
 
 

@@ -22,6 +22,8 @@ from souvenance.ports.store import Unit
 from tests.conformance.facts import say
 from tests.flows.app.house import House
 
+ONE_DATABASE = True
+
 TEA = "likes tea"
 
 

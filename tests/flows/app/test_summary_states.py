@@ -21,6 +21,8 @@ from tests.counts import times
 from tests.flows.app.house import House
 from tests.flows.app.summing_up import check, mend, rule, sum_up, talk
 
+ONE_DATABASE = True
+
 STEPS = 60
 MOST_CHATS = 4
 """A fork more would make the test longer, not harder."""

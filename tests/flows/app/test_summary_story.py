@@ -30,6 +30,8 @@ from tests.flows.app.house import House, house_on
 from tests.flows.app.summarising import summarising, work
 from tests.sqlite_file import migrated_folder
 
+ONE_DATABASE = True
+
 sizes = st.sampled_from((1, 3, 30, 400))
 picks = st.integers(min_value=0, max_value=1_000)
 steps = st.one_of(

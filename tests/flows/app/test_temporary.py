@@ -37,6 +37,8 @@ from souvenance.testing.script import Reply
 from tests.flows.app.house import House, Told, called, calls
 from tests.flows.app.stores import FailingStore
 
+ONE_DATABASE = True
+
 SECRET = "zanzibarquokka"
 Said = tuple[tuple[Role, str], ...]
 

@@ -11,6 +11,8 @@ from souvenance.domain.memory import ACCOUNT_SCOPE, Scope
 from souvenance.testing import say
 from tests.flows.app.house import House
 
+ONE_DATABASE = True
+
 
 @pytest.fixture(params=["notebook", "companion", "assistant"])
 def preset(request: pytest.FixtureRequest) -> Preset:

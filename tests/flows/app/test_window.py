@@ -23,6 +23,8 @@ from souvenance.ports.chat_model import Usage
 from souvenance.testing import Hang, ScriptedModel, Text, say
 from tests.flows.app.house import House, Prompt
 
+ONE_DATABASE = True
+
 SMALL = {"balanced_messages": 10, "balanced_tokens": 400, "key_events_messages": 4, "key_events_tokens": 200}
 LINE = "the boat called Aurora leaves the harbour at dawn with five sailors"
 
