@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,11 +34,19 @@ _USUAL_SECONDS = 120.0
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    _hear_interrupts()
     workerinput: dict[str, str] | None = getattr(config, "workerinput", None)
     if workerinput is None:
         config.stash[_postgres_key] = SharedPostgres.reserve()
     else:
         config.stash[_postgres_key] = SharedPostgres(directory=Path(workerinput["postgres"]))
+
+
+def _hear_interrupts() -> None:
+    """A shell lets what it starts in the background ignore Ctrl-C, and so do the programs that tests interrupt."""
+    in_main = threading.current_thread() is threading.main_thread()
+    if in_main and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(optionalhook=True)
