@@ -127,7 +127,7 @@ class Life:
         turn_id = await self._turn_id(rest, chat, at)
         said = (await read(rest, f"/turns/{turn_id}"))["messages"]
         wanted = self.plain.chats[chat][at]["texts"][replies[chosen]]
-        variant = next(one["variant"] for one in said if one["text"] == wanted)
+        variant = next(one["variant"] for one in said if one["text"].strip() == wanted)
         body = {"part": 1, "variant": variant}
         return Step(
             name="choose", send=lambda rest: rest.put(f"/turns/{turn_id}/choice", json=body), worlds=[self.plain, done]
