@@ -178,7 +178,15 @@ def model() -> ScriptedModel:
 def settings_of(order: Order) -> Settings:
     url = None if order.database_url is None else DatabaseUrl(order.database_url)
     limits = {"work": work_story.LIMITS, "summary": summary_story.LIMITS}.get(order.story, {})
-    return Settings(folder=Path(order.folder), database_url=url, detect_local=False, detect_keys=False, limits=limits)
+    # One step after the other: side by side they would commit in another order each time.
+    return Settings(
+        folder=Path(order.folder),
+        database_url=url,
+        detect_local=False,
+        detect_keys=False,
+        work_at_once=1,
+        limits=limits,
+    )
 
 
 async def _live_and_die(order: Order, out: int) -> None:
